@@ -6,8 +6,12 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,6 +102,71 @@ func TestDemoEndsWithCtrlC(t *testing.T) {
 			}
 			clean()
 		})
+	}
+}
+
+// The page of a session of the demo has what the person said.
+func TestDemoShowsPrompts(t *testing.T) {
+	t.Parallel()
+	cmd, clean := demo(t)
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	jar, err := cookiejar.New(nil)
+	check(t, err)
+	browser := &http.Client{Jar: jar}
+	var link *url.URL
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		text := strings.TrimSpace(lines.Text())
+		if strings.Contains(text, "/enter?token=") {
+			link, err = url.Parse(text)
+			check(t, err)
+			fetch(t, browser, text)
+		}
+		if strings.Contains(text, "worker fixer started") {
+			check(t, cmd.Process.Signal(syscall.SIGSTOP)) // what follows needs time, and the demo would end
+			if page := fetch(t, browser, "http://"+link.Host+"/sessions/cart"); !strings.Contains(page, "Make the cart faster.") {
+				t.Errorf("no prompt in %s", page)
+			}
+			check(t, cmd.Process.Signal(os.Interrupt))
+			check(t, cmd.Process.Signal(syscall.SIGCONT))
+		}
+	}
+	_ = cmd.Wait() // it was interrupted
+	clean()
+}
+
+func fetch(t *testing.T, browser *http.Client, address string) string {
+	t.Helper()
+	r, err := browser.Get(address)
+	check(t, err)
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	check(t, err)
+	return string(text)
+}
+
+// Where the path of the directory for such files is too long for a socket, the demo takes another one.
+func TestDemoPlaysWithALongTMPDIR(t *testing.T) {
+	t.Parallel()
+	cmd, _ := demo(t)
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	check(t, os.Mkdir(long, 0o700))
+	cmd.Env = append(cmd.Env, "TMPDIR="+long)
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	linked := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if !linked && strings.Contains(lines.Text(), "/enter?token=") {
+			linked = true
+			check(t, cmd.Process.Signal(os.Interrupt))
+		}
+	}
+	_ = cmd.Wait() // it was interrupted
+	left, err := os.ReadDir(long)
+	if !linked || len(left) > 0 || err != nil {
+		t.Errorf("a link: %t; left: %v, %v", linked, left, err)
 	}
 }
 

@@ -65,7 +65,8 @@ func perform(ctx context.Context, out io.Writer, watched bool) (err error) {
 		}
 	}
 	if watched {
-		s.say("Look around as long as you like. Ctrl-C ends the demo and removes everything.")
+		s.say("Look around as long as you like. Ctrl-C ends the demo and removes everything. Another link to the page:")
+		s.print("  STOPGATE_STATE_DIR=" + s.state + " stopgate ui")
 		<-ctx.Done()
 	}
 	return nil

@@ -33,13 +33,19 @@ func (s *stage) open(ctx context.Context) error {
 
 // page turns the web page on, and shows its link.
 func (s *stage) page(ctx context.Context) error {
+	s.say("Watch everything that follows in your browser (the link works once):")
+	err := s.link(ctx)
+	s.pause(ctx)
+	return err
+}
+
+// link shows a link to the web page that was not used yet.
+func (s *stage) link(ctx context.Context) error {
 	ui, err := s.daemon().ControlUI(ctx, daemonapi.UIControl{})
 	if err != nil {
 		return err
 	}
-	s.say("Watch everything that follows in your browser (the link works once):")
 	s.print("  " + ui.Link)
-	s.pause(ctx)
 	return nil
 }
 
@@ -117,7 +123,11 @@ func (s *stage) release(ctx context.Context) error {
 			return err
 		}
 	} else {
-		s.say("It is your turn. Answer in the browser, in the inbox, or in another terminal:")
+		s.say("It is your turn. Answer in the browser, in the inbox:")
+		if err := s.link(ctx); err != nil {
+			return err
+		}
+		s.say("Or in another terminal:")
 		s.print(fmt.Sprintf("  STOPGATE_STATE_DIR=%s stopgate decision answer %.8s publish", s.state, asked.ID))
 	}
 	_, err = s.until(ctx, id, func(o daemonapi.Owner) bool { return o.Ended != nil })

@@ -59,11 +59,27 @@ func (s *stage) transcribe(session, role, text string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(s.home, session+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	path := s.transcript(session)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	_, err = file.Write(append(line, '\n'))
 	return err
+}
+
+// transcript is where Claude Code keeps the transcript of a session: in a folder that is named after the
+// project's path, with a dash for all but letters and digits.
+func (s *stage) transcript(session string) string {
+	folder := strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
+			return c
+		}
+		return '-'
+	}, s.project)
+	return filepath.Join(s.home, ".claude", "projects", folder, session+".jsonl")
 }

@@ -49,15 +49,15 @@ func newStage(out io.Writer, watched bool) (*stage, error) {
 			return nil, &program.MissingError{Name: needed}
 		}
 	}
-	home, err := os.MkdirTemp("", "stopgate-demo-")
+	home, err := newHome()
 	if err != nil {
 		return nil, err
 	}
 	s := &stage{
 		out: out, paint: term.PaintFor(out), watched: watched,
-		home: home, state: filepath.Join(home, "s"), project: filepath.Join(home, "shop"), stopgate: self,
+		home: home, state: stateIn(home), project: filepath.Join(home, "shop"), stopgate: self,
 	}
-	// Nothing of the user's reaches the demo. The state directory is short: a socket's path is limited.
+	// Nothing of the user's reaches the demo.
 	path := strings.Join([]string{filepath.Join(home, "reviewer"), filepath.Dir(self), os.Getenv("PATH")}, string(os.PathListSeparator))
 	s.env = []string{"HOME=" + home, "PATH=" + path, "STOPGATE_STATE_DIR=" + s.state, "NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8"}
 	if err := s.copyFiles(); err != nil {
@@ -65,6 +65,28 @@ func newStage(out io.Writer, watched bool) (*stage, error) {
 	}
 	return s, nil
 }
+
+// newHome makes a directory that all of the demo is in: where files that do not last are, or in /tmp where
+// the path of the daemon's socket would be too long there.
+func newHome() (home string, err error) {
+	for _, parent := range []string{os.TempDir(), "/tmp"} {
+		home, err = os.MkdirTemp(parent, "stopgate-demo-")
+		if err != nil {
+			break
+		}
+		if daemonapi.CheckSocket(daemonapi.Socket(stateIn(home))) == nil {
+			return home, nil
+		}
+		if err = os.Remove(home); err != nil {
+			break
+		}
+		err = fmt.Errorf("the path of %s is too long for the daemon's socket", parent)
+	}
+	return "", fmt.Errorf("%w; set TMPDIR to a directory with a short path", err)
+}
+
+// stateIn is the state directory in a home. Its name is short: a socket's path is limited.
+func stateIn(home string) string { return filepath.Join(home, "s") }
 
 // copyFiles writes the project. What is in gauntlet/ here is the project's .gauntlet/.
 func (s *stage) copyFiles() error {
@@ -133,7 +155,7 @@ type answer struct {
 func (s *stage) hook(ctx context.Context, event, session string, fields map[string]any) (a answer, err error) {
 	payload := map[string]any{
 		"hook_event_name": event, "session_id": session, "prompt_id": fmt.Sprintf("prompt-%d", s.stops), "cwd": s.project,
-		"transcript_path": filepath.Join(s.home, session+".jsonl"),
+		"transcript_path": s.transcript(session),
 	}
 	for name, value := range fields {
 		payload[name] = value

@@ -441,8 +441,12 @@ func TestAnItemWhosePipelineIsGivenUp(t *testing.T) {
 	w.until(t, "another pipeline", func() bool { return len(w.started) == 2 })
 	r.stop(t) // which saves a snapshot
 	r = begin(t, w, o)
-	if status, err := r.Status(t.Context()); err != nil || len(status.Trouble) != 0 {
-		t.Errorf("%q, %v", status.Trouble, err)
+	status, err := r.Status(t.Context())
+	check(t, err)
+	for _, trouble := range status.Trouble {
+		if !strings.HasPrefix(trouble, "check of the store: ") { // which finds, sooner or later, what this test did to it
+			t.Error(trouble)
+		}
 	}
 }
 

@@ -60,18 +60,19 @@ func ran(o *engine.Owner, now time.Time) time.Duration {
 }
 
 // within gives something to look for its time. Where that hangs, as on a file system that
-// is away, it goes on alone.
-func within(ctx context.Context, find func(ctx context.Context) []string) <-chan []string {
+// is away, it goes on alone, and nothing is found.
+func within[T any](ctx context.Context, find func(ctx context.Context) T) <-chan T {
 	ctx, cancel := context.WithTimeout(ctx, detailPatience)
-	found, answer := make(chan []string, 1), make(chan []string, 1)
+	found, answer := make(chan T, 1), make(chan T, 1)
 	go func() { found <- find(ctx) }()
 	go func() {
 		defer cancel()
 		select {
-		case lines := <-found:
-			answer <- lines
+		case what := <-found:
+			answer <- what
 		case <-ctx.Done():
-			answer <- nil
+			var nothing T
+			answer <- nothing
 		}
 	}()
 	return answer

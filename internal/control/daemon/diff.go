@@ -4,111 +4,164 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/control/web"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 const (
 	// maxDiff is how much of a diff a person is shown.
 	maxDiff = 128 << 10
-	// maxNewFile is how much of a file that git does not know yet, and maxNewFiles of how many.
+	// maxNewFile is how much of a file that git does not know yet is shown, and maxNewFiles of how many.
 	maxNewFile  = 16 << 10
 	maxNewFiles = 20
+	// maxNewNames is how many files that git does not know yet are named.
+	maxNewNames = 100
 )
 
 // Diff implements web.Plane: in a worktree that was made for the work all changes since its base, else
-// those that are not committed. What takes long is left out.
-func (p *plane) Diff(ctx context.Context, id string) (diff string, cut bool, err error) {
+// those that are not committed.
+func (p *plane) Diff(ctx context.Context, id string) (web.Diff, error) {
 	o, d, err := p.decision(id)
 	if err != nil {
-		return "", false, err
+		return web.Diff{}, err
 	}
-	found := <-within(ctx, func(ctx context.Context) []string {
-		repo, root, from, found := p.compared(ctx, o, d)
-		if !found {
-			return nil
+	type result struct {
+		diff web.Diff
+		err  error
+	}
+	made := <-within(ctx, func(ctx context.Context) *result {
+		repo, root, from, err := p.compared(ctx, o, d)
+		if err != nil || root == "" {
+			return &result{err: err}
 		}
-		text := diffIn(ctx, repo, root, from)
-		return []string{text.String(), strconv.FormatBool(text.full)}
+		diff, err := diffIn(ctx, repo, root, from)
+		return &result{diff, err}
 	})
-	if found == nil {
-		return "", false, nil
+	switch {
+	case ctx.Err() != nil:
+		return web.Diff{}, ctx.Err()
+	case made == nil:
+		return web.Diff{}, fmt.Errorf("git took longer than %s", detailPatience)
 	}
-	return strings.ToValidUTF8(found[0], "\uFFFD"), found[1] == "true", nil
+	return made.diff, made.err
 }
 
-// diffIn is how a working tree comes from a commit, with the files that git does not know yet.
-func diffIn(ctx context.Context, repo git.Repo, root, from string) *bounded {
+// diffIn is how a working tree comes from a commit, with the files that git does not know yet. What is not
+// shown is named, as far as there is room: an agent must not hide a file from the person who approves.
+func diffIn(ctx context.Context, repo git.Repo, root, from string) (web.Diff, error) {
 	text := &bounded{left: maxDiff}
 	if err := repo.Diff(ctx, text, from, ""); err != nil && !text.full {
-		return &bounded{}
+		return web.Diff{}, err
 	}
-	if status, err := repo.Status(ctx); err == nil {
-		for _, name := range status.Untracked[:min(len(status.Untracked), maxNewFiles)] {
-			addNewFile(text, root, name)
+	status, err := repo.Status(ctx)
+	if err != nil {
+		return web.Diff{}, err
+	}
+	inside, err := os.OpenRoot(root)
+	if err != nil {
+		return web.Diff{}, err
+	}
+	defer inside.Close()
+
+	diff := web.Diff{Text: text.lines(), Cut: text.full}
+	room := text.left
+	named := status.Untracked[:min(len(status.Untracked), maxNewNames)]
+	for i, name := range named {
+		body, shown := newFile(inside, name)
+		if shown && (i >= maxNewFiles || len(body) > room) {
+			body, shown = notShown(fmt.Sprintf("%d bytes", size(inside, name))), false
 		}
+		if shown {
+			room -= len(body)
+		}
+		diff.Cut = diff.Cut || !shown
+		diff.Text += "diff --git " + change.Quote("a/"+name) + " " + change.Quote("b/"+name) + "\nnew file\n" + body
 	}
-	return text
+	diff.Unnamed = len(status.Untracked) - len(named)
+	diff.Cut = diff.Cut || diff.Unnamed > 0
+	diff.Text = strings.ToValidUTF8(diff.Text, "\uFFFD")
+	return diff, nil
 }
 
-// compared is the working tree that a decision is about, and the commit that it is compared with.
-func (p *plane) compared(ctx context.Context, o *engine.Owner, d engine.Decision) (repo git.Repo, root, from string, found bool) {
+// compared is the working tree that a decision is about, and the commit that it is compared with. There is
+// no root where git keeps none of the places.
+func (p *plane) compared(ctx context.Context, o *engine.Owner, d engine.Decision) (repo git.Repo, root, from string, err error) {
 	if w, has := o.WorkspaceOf(d.Step); has && w.Kind == runbook.Worktree && disk.IsDir(w.Dir) {
 		repo = git.At(w.Dir, p.opts.Environ)
-		from = startOf(ctx, repo, w)
-		return repo, w.Dir, from, from != ""
+		if from = startOf(ctx, repo, w); from == "" {
+			err = errors.New("the commit that the worktree was made from is not known")
+		}
+		return repo, w.Dir, from, err
 	}
 	for _, dir := range present(placesOf(o, d, lastOf(p.opts.StateDir, d.AgentID))) {
 		if root, is := paths.GitRoot(dir); is {
 			repo = git.At(root, p.opts.Environ)
-			from, _, err := repo.Commit(ctx, "HEAD")
-			return repo, root, from, err == nil
+			from, _, err = repo.Commit(ctx, "HEAD")
+			return repo, root, from, err
 		}
 	}
-	return repo, "", "", false
+	return repo, "", "", nil
 }
 
-// addNewFile adds a file that git does not know yet, as git would show it.
-func addNewFile(to *bounded, root, name string) {
-	content, err := readInside(root, name)
-	if err != nil || bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
-		return
+// newFile is the rest of a diff about a file that git does not know yet: its lines, as git would show them,
+// or what it is where they are not shown.
+func newFile(root *os.Root, name string) (body string, shown bool) {
+	info, err := root.Lstat(name)
+	switch {
+	case err != nil:
+		return notShown("cannot be read"), false
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := root.Readlink(name)
+		if err != nil {
+			return notShown("link"), false
+		}
+		return notShown("link to " + change.Quote(target)), false
+	case info.IsDir():
+		return notShown("folder with a repository of its own"), false
+	case !info.Mode().IsRegular():
+		return notShown("not a regular file"), false
+	case info.Size() > maxNewFile:
+		return notShown(fmt.Sprintf("%d bytes", info.Size())), false
+	}
+	content, err := regular.HeadInNoFollow(root, name, maxNewFile+1)
+	switch {
+	case err != nil:
+		return notShown("cannot be read"), false
+	case len(content) > maxNewFile:
+		return notShown("it grows"), false
+	case bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content):
+		return notShown(fmt.Sprintf("binary, %d bytes", len(content))), false
 	}
 	var b strings.Builder
-	b.WriteString("diff --git a/" + name + " b/" + name + "\nnew file\n@@ -0,0 +1 @@\n")
+	b.WriteString("@@ -0,0 +1 @@\n")
 	for line := range strings.Lines(string(content)) {
 		b.WriteString("+" + strings.TrimSuffix(line, "\n") + "\n")
 	}
-	_, _ = to.Write([]byte(b.String())) // what does not fit is left out
+	return b.String(), true
 }
 
-// readInside reads a small regular file in a directory. An agent may have put a link in its place, or in
-// that of a directory on the way: nothing outside is read.
-func readInside(dir, name string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
+// notShown says in a diff what a file is whose content is not in it.
+func notShown(what string) string { return web.NotShown + what + "\n" }
+
+// size is how large a file is.
+func size(root *os.Root, name string) int64 {
 	info, err := root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxNewFile {
-		return nil, errors.Join(err, errFull)
-	}
-	f, err := root.Open(name)
 	if err != nil {
-		return nil, err
+		return 0
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxNewFile))
+	return info.Size()
 }
 
 // errFull ends a command whose output is long enough.
@@ -130,4 +183,10 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	b.left -= len(p)
 	return b.Buffer.Write(p)
+}
+
+// lines are the whole lines that were kept.
+func (b *bounded) lines() string {
+	text := b.String()
+	return text[:strings.LastIndexByte(text, '\n')+1]
 }

@@ -3,49 +3,137 @@
 package daemon
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
-// A diff has what was changed, committed or not, and new files; no links, no binary files, and of a huge
-// change the beginning.
-func TestIssue18ADiffHasWhatWasChanged(t *testing.T) {
-	root, run := repository(t)
-	write := func(name, text string) { check(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644)) }
-	write("main.go", "package main\n")
+// diffOf is the diff of a repository since a commit.
+func diffOf(t *testing.T, root, from string) web.Diff {
+	t.Helper()
+	diff, err := diffIn(t.Context(), git.At(root, os.Environ()), root, from)
+	check(t, err)
+	return diff
+}
+
+// committed is a repository with a file, and its commit.
+func committed(t *testing.T) (root, from string, run func(...string)) {
+	t.Helper()
+	root, run = repository(t)
+	put(t, root, "main.go", "package main\n")
 	run("add", ".")
 	run("commit", "-qm", "x")
-	repo := git.At(root, os.Environ())
-	from, _, err := repo.Commit(t.Context(), "HEAD")
+	from, _, err := git.At(root, os.Environ()).Commit(t.Context(), "HEAD")
 	check(t, err)
-	if text := diffIn(t.Context(), repo, root, from); text.String() != "" || text.full {
-		t.Errorf("unchanged: %q", text.String())
+	return root, from, run
+}
+
+func put(t *testing.T, root, name, text string) {
+	t.Helper()
+	check(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+}
+
+// A diff has what was changed, committed or not, and new files; of a huge change the beginning.
+func TestIssue18ADiffHasWhatWasChanged(t *testing.T) {
+	root, from, run := committed(t)
+	if diff := diffOf(t, root, from); diff != (web.Diff{}) {
+		t.Errorf("unchanged: %+v", diff)
 	}
-	write("main.go", "package main\n\nfunc main() {}\n")
-	write("notes.txt", "one\ntwo\n")
-	write("picture", "\x00\x01")
-	secret := filepath.Join(t.TempDir(), "secret")
-	check(t, os.WriteFile(secret, []byte("secret"), 0o600))
-	check(t, os.Symlink(secret, filepath.Join(root, "link")))
-	text := diffIn(t.Context(), repo, root, from).String()
+	put(t, root, "main.go", "package main\n\nfunc main() {}\n")
+	put(t, root, "notes.txt", "one\ntwo\n")
+	diff := diffOf(t, root, from)
 	for _, want := range []string{"diff --git a/main.go b/main.go\n", "\n+func main() {}\n", "diff --git a/notes.txt b/notes.txt\nnew file\n@@ -0,0 +1 @@\n+one\n+two\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+		if !strings.Contains(diff.Text, want) || diff.Cut {
+			t.Errorf("no %q in\n%s", want, diff.Text)
 		}
 	}
-	if strings.Contains(text, "secret") || strings.Contains(text, "picture") {
-		t.Errorf("%s", text)
-	}
 	run("commit", "-qam", "y")
-	if again := diffIn(t.Context(), repo, root, from).String(); again != text {
-		t.Errorf("committed:\n%s", again)
+	if again := diffOf(t, root, from); again != diff {
+		t.Errorf("committed:\n%s", again.Text)
 	}
-	write("main.go", strings.Repeat("// a long line of a long file\n", 20_000))
-	if text := diffIn(t.Context(), repo, root, from); !text.full || text.Len() > maxDiff {
-		t.Errorf("%d bytes, %t", text.Len(), text.full)
+	put(t, root, "main.go", strings.Repeat("// a long line of a long file\n", 20_000))
+	diff = diffOf(t, root, from)
+	if !diff.Cut || len(diff.Text) > maxDiff+1000 || !strings.HasSuffix(diff.Text, "line of a long file\ndiff --git a/notes.txt b/notes.txt\nnew file\nnot shown: 8 bytes\n") {
+		t.Errorf("%d bytes, %t: %s", len(diff.Text), diff.Cut, diff.Text[len(diff.Text)-200:])
+	}
+}
+
+// An agent cannot hide a new file from the person who approves: what is not shown is named.
+func TestIssue18ADiffNamesWhatItDoesNotShow(t *testing.T) {
+	for name, test := range map[string]struct {
+		make func(root string)
+		want string
+	}{
+		"large":  {func(root string) { put(t, root, "odd", strings.Repeat("x", maxNewFile+1)) }, "16385 bytes"},
+		"binary": {func(root string) { put(t, root, "odd", "\x00\x01") }, "binary, 2 bytes"},
+		"latin":  {func(root string) { put(t, root, "odd", "caf\xe9\n") }, "binary, 5 bytes"},
+		"link":   {func(root string) { check(t, os.Symlink("/etc/a\nb", filepath.Join(root, "odd"))) }, `link to "/etc/a\nb"`},
+		"a repository": {func(root string) {
+			_, inner := repository(t)
+			inner("init", "-q", filepath.Join(root, "odd"))
+			put(t, filepath.Join(root, "odd"), "file", "text")
+		}, "folder with a repository of its own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, from, _ := committed(t)
+			test.make(root)
+			diff := diffOf(t, root, from)
+			if !diff.Cut || !strings.HasPrefix(diff.Text, "diff --git a/odd") || !strings.HasSuffix(diff.Text, "\nnew file\nnot shown: "+test.want+"\n") {
+				t.Errorf("%+v", diff)
+			}
+		})
+	}
+}
+
+// Of many new files the first are shown, more are named, and the others are counted.
+func TestIssue18ADiffCountsTheFilesThatItDoesNotName(t *testing.T) {
+	root, from, _ := committed(t)
+	for i := range maxNewNames + 3 {
+		put(t, root, fmt.Sprintf("new-%03d", i), "text\n")
+	}
+	diff := diffOf(t, root, from)
+	if n := strings.Count(diff.Text, "\n+text\n"); n != maxNewFiles {
+		t.Errorf("%d are shown", n)
+	}
+	if n := strings.Count(diff.Text, "\nnot shown: 5 bytes\n"); n != maxNewNames-maxNewFiles {
+		t.Errorf("%d are named", n)
+	}
+	if diff.Unnamed != 3 || !diff.Cut {
+		t.Errorf("%d more, cut: %t", diff.Unnamed, diff.Cut)
+	}
+}
+
+// A name with a newline makes no files and lines that are not there.
+func TestIssue18AFilesNameForgesNothingInADiff(t *testing.T) {
+	root, from, _ := committed(t)
+	put(t, root, "x\n@@ -0,0 +1 @@\n+harmless", "evil\n")
+	want := `diff --git "a/x\n@@ -0,0 +1 @@\n+harmless" "b/x\n@@ -0,0 +1 @@\n+harmless"` + "\nnew file\n@@ -0,0 +1 @@\n+evil\n"
+	if diff := diffOf(t, root, from); diff.Text != want {
+		t.Errorf("%s", diff.Text)
+	}
+}
+
+// A diff that could not be made is an error, and not no changes.
+func TestIssue18ADiffThatCannotBeMadeIsAnError(t *testing.T) {
+	root, from, _ := committed(t)
+	put(t, root, "notes.txt", "one\n")
+	repo := git.At(root, os.Environ())
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if diff, err := diffIn(over, repo, root, from); err == nil {
+		t.Errorf("cancelled: %+v", diff)
+	}
+	if diff, err := diffIn(t.Context(), repo, root, strings.Repeat("1", 40)); err == nil {
+		t.Errorf("from a commit that is not there: %+v", diff)
+	}
+	check(t, os.WriteFile(filepath.Join(root, ".git", "index"), []byte("broken"), 0o600))
+	if diff, err := diffIn(t.Context(), repo, root, from); err == nil {
+		t.Errorf("with a broken index: %+v", diff)
 	}
 }

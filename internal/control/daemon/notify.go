@@ -52,6 +52,9 @@ func (m messenger) Held(o *engine.Owner) time.Duration {
 // Notify tells people what an effect says.
 func (m messenger) Notify(ctx context.Context, o *engine.Owner, e engine.Effect) error {
 	message := people.Message{Title: e.Title, Text: e.Text, Project: o.Project, Decision: e.Decision}
+	if muted, err := m.people.Muted(o.Project); muted || err != nil {
+		return m.people.Notify(ctx, message) // which sends nothing, or tells what is wrong
+	}
 	m.link(&message, o)
 	var pushing sync.WaitGroup
 	defer pushing.Wait()

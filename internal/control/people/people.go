@@ -74,6 +74,12 @@ func (n *Notifier) Held(project string, now time.Time) time.Duration {
 	return until.Sub(now)
 }
 
+// Muted reports whether nothing at all is sent about a project.
+func (n *Notifier) Muted(project string) (bool, error) {
+	c, err := n.opts.Config()
+	return err == nil && notify.Route(c, n.opts.Home, project).Muted, err
+}
+
 // Notify sends a message in every way that there is for its project, all at once, and
 // returns when each has taken it or has failed, or soon after one has taken it. The error says
 // that nobody took it. What only some ways did not take is told as trouble; a desktop that is not

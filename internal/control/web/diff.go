@@ -14,11 +14,21 @@ const (
 	shortFile = 40
 )
 
+// Diff is what was changed in a working tree.
+type Diff struct {
+	Text    string // a unified diff
+	Cut     bool   // something is not in it
+	Unnamed int    // how many new files are not even named
+}
+
+// NotShown begins the line of a diff that says what a file is whose content is not in it.
+const NotShown = "not shown: "
+
 // diffFile is what was changed in a file.
 type diffFile struct {
 	Name           string
 	Added, Removed int
-	Binary         bool
+	Notes          []string // what there is to say besides its lines
 	Lines          []diffLine
 	Left           int // lines that are not shown
 	Open           bool
@@ -50,7 +60,7 @@ func parseDiff(text string) []*diffFile {
 		case strings.HasPrefix(line, "@@"):
 			kind, hunk = "at", true
 		case !hunk:
-			file.Binary = file.Binary || strings.HasPrefix(line, "Binary files ")
+			file.note(line)
 			continue
 		case strings.HasPrefix(line, "+"):
 			kind = "add"
@@ -68,15 +78,32 @@ func parseDiff(text string) []*diffFile {
 	}
 	files = changed(files)
 	for i, f := range files {
-		f.Open = len(f.Lines) <= shortFile && i < 3
+		f.Open = len(f.Lines) <= shortFile && i < 3 && len(f.Lines) > 0
 	}
 	return files
+}
+
+// note notes what a line of a file's header says that its lines do not: an empty file has none.
+func (f *diffFile) note(line string) {
+	if what, is := strings.CutPrefix(line, NotShown); is {
+		f.Notes = append(f.Notes, plain.Clip(plain.Line(what), 300)+", not shown")
+	}
+	if mode, is := strings.CutPrefix(line, "new mode "); is {
+		f.Notes = append(f.Notes, "its mode is "+plain.Line(mode)+" now")
+	}
+	for prefix, note := range map[string]string{
+		"Binary files ": "binary, not shown", "new file": "new file", "deleted file mode ": "deleted",
+	} {
+		if strings.HasPrefix(line, prefix) {
+			f.Notes = append(f.Notes, note)
+		}
+	}
 }
 
 // changed are the files with a change: one that was only touched has a header alone.
 func changed(files []*diffFile) (some []*diffFile) {
 	for _, f := range files {
-		if len(f.Lines) > 0 || f.Binary {
+		if len(f.Lines) > 0 || f.Left > 0 || len(f.Notes) > 0 {
 			some = append(some, f)
 		}
 	}

@@ -21,13 +21,15 @@ type fakePlane struct {
 	sessions  []daemonapi.Session
 	agents    []daemonapi.Agent
 	answers   []daemonapi.Answer
+	work      []daemonapi.WorkItem
 	queues    []daemonapi.SessionQueue
 	messages  []daemonapi.Message // of every session
 	spent     []Spent
 	store     Soundness
 	verified  int
 	verifying chan struct{} // closed when the store may be verified; nil is now
-	diff      string
+	diff      Diff
+	noDiff    error
 	panics    bool
 	asked     int
 	refusal   error // of what is asked to be done
@@ -128,10 +130,34 @@ func (p *fakePlane) Answer(_ context.Context, id string, a daemonapi.Answer) (da
 	return daemonapi.Decision{ID: id}, nil
 }
 
-func (p *fakePlane) Diff(context.Context, string) (diff string, cut bool, err error) {
+func (p *fakePlane) Work(_ context.Context, q *api.Query) (api.Page[daemonapi.WorkItem], error) {
+	return some(p, &p.work, func(i daemonapi.WorkItem) bool { return q.Allows(i.State) })
+}
+
+func (p *fakePlane) RetryWork(_ context.Context, id string) (daemonapi.WorkItem, error) {
+	return p.settleWork(id, "pending")
+}
+
+func (p *fakePlane) DropWork(_ context.Context, id string) (daemonapi.WorkItem, error) {
+	return p.settleWork(id, "dropped")
+}
+
+func (p *fakePlane) settleWork(id, state string) (daemonapi.WorkItem, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.diff, false, nil
+	for i := range p.work {
+		if p.work[i].ID == id {
+			p.work[i].State = state
+			return p.work[i], p.refusal
+		}
+	}
+	return daemonapi.WorkItem{}, missing("no work item %s", id)
+}
+
+func (p *fakePlane) Diff(context.Context, string) (Diff, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.diff, p.noDiff
 }
 
 func (p *fakePlane) SessionAgent(_ context.Context, session string) (a daemonapi.Agent, found bool) {

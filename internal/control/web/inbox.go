@@ -35,8 +35,10 @@ type inboxPage struct {
 // card is a decision with all that helps to make it.
 type card struct {
 	daemonapi.Decision
-	Files []*diffFile
-	Cut   bool // the diff is longer
+	Files   []*diffFile
+	Cut     bool   // not all of the diff is shown
+	Unnamed int    // new files that are not among Files
+	NoDiff  string // why the diff could not be made
 }
 
 // Ask is what the person is asked, in one line.
@@ -249,7 +251,7 @@ func (d *details) one(ctx context.Context, plane Plane, open daemonapi.Decision,
 	d.mu.Lock()
 	have, fresh := d.known[open.ID]
 	d.mu.Unlock()
-	if fresh && now.Sub(have.at) < detailsFresh {
+	if fresh && now.Sub(have.at).Abs() < detailsFresh {
 		return have.card
 	}
 	d.slots <- struct{}{}
@@ -258,9 +260,12 @@ func (d *details) one(ctx context.Context, plane Plane, open daemonapi.Decision,
 	if whole, err := plane.Decision(ctx, open.ID); err == nil && whole.Resolved == nil {
 		c.Decision = whole
 	}
-	if text, cut, err := plane.Diff(ctx, open.ID); err == nil {
-		c.Files, c.Cut = parseDiff(text), cut
+	diff, err := plane.Diff(ctx, open.ID)
+	if err != nil {
+		c.NoDiff = err.Error()
+		return c // to be tried again the next time
 	}
+	c.Files, c.Cut, c.Unnamed = parseDiff(diff.Text), diff.Cut, diff.Unnamed
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.known[open.ID] = detail{c, now}
@@ -272,7 +277,7 @@ func (d *details) prune(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for id, have := range d.known {
-		if now.Sub(have.at) > time.Minute {
+		if now.Sub(have.at).Abs() > time.Minute {
 			delete(d.known, id)
 		}
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -93,7 +94,7 @@ func TestParseDiff(t *testing.T) {
 	if len(files) != 3 || files[0].Name != "a b.go" || files[0].Added != 1 || files[0].Removed != 2 || len(files[0].Lines) != 5 || !files[0].Open {
 		t.Fatalf("%+v", files)
 	}
-	if !files[1].Binary || files[2].Left != 10 || files[2].Added != mostFileLines+9 || files[2].Open || files[2].Lines[1].Text != "+x" {
+	if diff := cmp.Diff([]string{"binary, not shown"}, files[1].Notes); diff != "" || files[2].Left != 10 || files[2].Added != mostFileLines+9 || files[2].Open || files[2].Lines[1].Text != "+x" {
 		t.Errorf("%+v %+v", files[1], files[2].Left)
 	}
 	if parseDiff("") != nil || parseDiff("garbage\n+x") != nil {
@@ -120,5 +121,60 @@ func TestIssue18WhatWasAnsweredIsReadOnce(t *testing.T) {
 	answered("Release 2.5.0?")
 	if r := v.get("/inbox"); !strings.Contains(r.body, "Release 2.5.0?") {
 		t.Error(r.body)
+	}
+}
+
+// A file is on the page whatever there is to show of it: an empty one, one with another mode, one past the
+// lines that a page has.
+func TestIssue18NoFileIsLeftOutOfADiff(t *testing.T) {
+	files := parseDiff("diff --git a/empty b/empty\nnew file mode 100644\nindex 1..2\ndiff --git a/gone b/gone\ndeleted file mode 100644\n" +
+		"diff --git a/run b/run\nold mode 100644\nnew mode 100755\ndiff --git a/big b/big\nnew file\n" + NotShown + "99999 bytes\n" +
+		strings.Repeat("diff --git a/long b/long\n@@ -0,0 +1 @@\n"+strings.Repeat("+x\n", mostFileLines), 5) +
+		"diff --git a/last b/last\n@@ -0,0 +1 @@\n+x\n")
+	got := map[string]string{}
+	for _, f := range files {
+		got[f.Name] = strings.Join(f.Notes, "; ")
+	}
+	want := map[string]string{"empty": "new file", "gone": "deleted", "run": "its mode is 100755 now", "big": "new file; 99999 bytes, not shown", "long": "", "last": ""}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A diff that could not be made does not look like no changes, and is tried again at once.
+func TestIssue18ADiffThatCouldNotBeMadeIsTold(t *testing.T) {
+	s := newScene(t)
+	s.plane.set(func() {
+		s.plane.decisions = []daemonapi.Decision{sample()}
+		s.plane.noDiff = errors.New("git <took> too long")
+	})
+	v := s.signedIn()
+	if page := v.get("/inbox").body; !strings.Contains(page, "The diff could not be made: git &lt;took&gt; too long") {
+		t.Error(page)
+	}
+	s.plane.set(func() {
+		s.plane.noDiff = nil
+		s.plane.diff = Diff{Text: "diff --git a/x b/x\n@@ -0,0 +1 @@\n+new\n", Cut: true, Unnamed: 7}
+	})
+	page := v.get("/inbox").body
+	for _, want := range []string{"&#43;new", "7 more new files, not shown", "Not everything"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %s", want, page)
+		}
+	}
+	if strings.Contains(page, "could not be made") {
+		t.Error("the error was kept")
+	}
+}
+
+// A diff is made again when the clock was set back, as it is when time passes.
+func TestIssue18ADiffIsMadeAgainAfterTheClockWasSetBack(t *testing.T) {
+	p, d, now := newFakePlane(), newDetails(), time.Now()
+	p.decisions = []daemonapi.Decision{sample()}
+	for _, at := range []time.Time{now, now.Add(-time.Hour)} {
+		p.diff.Unnamed++
+		if cards := d.of(t.Context(), p, p.decisions, at); cards[0].Unnamed != p.diff.Unnamed {
+			t.Errorf("%s: %d, not %d", at, cards[0].Unnamed, p.diff.Unnamed)
+		}
 	}
 }

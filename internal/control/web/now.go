@@ -16,7 +16,9 @@ type nowPage struct {
 	Trouble   []string // of the daemon
 	Asking    int      // how many wait for a person
 	Decisions []daemonapi.Decision
-	Calling   []Seen // sessions that ask, or failed
+	Calling   []Seen // sessions that ask, failed, or gave up
+	Dead      []daemonapi.WorkItem
+	MoreDead  bool
 	Held      []daemonapi.Owner
 	Working   []daemonapi.Owner
 	MoreWork  bool
@@ -44,11 +46,16 @@ func readNow(r *Request) (any, error) {
 	if err := page.addOwners(r); err != nil {
 		return nil, err
 	}
+	dead, err := r.Work(r.Context(), &api.Query{Status: []string{"dead"}, Limit: fewNow})
+	if err != nil {
+		return nil, err
+	}
+	page.Dead, page.MoreDead = dead.Items, dead.Next != (api.Place{})
 	calling, err := page.addSessions(r.Roster())
 	if err != nil {
 		return nil, err
 	}
-	page.Asking = status.Decisions + calling + len(page.Held)
+	page.Asking = status.Decisions + calling + len(page.Held) + len(page.Dead)
 	page.Empty = page.Asking == 0 && len(page.Working)+len(page.Busy)+len(page.Idle)+len(page.Ended) == 0
 	return page, nil
 }
@@ -78,7 +85,7 @@ func (p *nowPage) addOwners(r *Request) error {
 // addSessions adds sessions by what they do, and returns how many ask for a person. Those that have ended
 // are on the page of sessions.
 func (p *nowPage) addSessions(roster *Roster) (calling int, err error) {
-	if p.Calling, calling, err = roster.First(fewNow, "asking", "failed"); err != nil {
+	if p.Calling, calling, err = roster.First(fewNow, "asking", "failed", "gave up"); err != nil {
 		return 0, err
 	}
 	busy, idle := 0, 0

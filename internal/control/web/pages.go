@@ -58,5 +58,7 @@ func Actions() []Action {
 		{Path: "/pipelines/{id}/cancel", Do: cancelPipeline},
 		{Path: "/pipelines/{id}/resume", Do: resumePipeline},
 		{Path: "/journal/verify", Do: verify},
+		{Path: "/work/{id}/retry", Do: retryWork},
+		{Path: "/work/{id}/drop", Do: dropWork},
 	}
 }

@@ -63,7 +63,7 @@ type Roster struct {
 	err  error // of reading the journal
 	at   journal.Position
 	seen map[string]*rosterEntry
-	// states are the sessions by their state, the one whose state changed last first.
+	// states are the sessions by their state as labelOf tells it, the one whose state changed last first.
 	states map[string]*list.List
 }
 
@@ -74,7 +74,7 @@ type rosterEntry struct {
 }
 
 // sessionStates are all that there are. Where there are too many sessions, those of the first go first.
-var sessionStates = []string{"ended", "stopped", "failed", "busy", "blocked", "asking"}
+var sessionStates = []string{"ended", "stopped", "gave up", "failed", "busy", "blocked", "asking"}
 
 func newRoster(stateDir string) *Roster {
 	r := &Roster{journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), seen: map[string]*rosterEntry{}, states: map[string]*list.List{}}
@@ -242,14 +242,14 @@ func (r *Roster) take(entry journal.Entry) {
 		s = &rosterEntry{Seen: &Seen{ID: rec.Session}}
 		r.seen[rec.Session] = s
 	}
-	before := s.State
+	before := labelOf(s.Seen)
 	s.hear(rec)
 	s.At = entry.Position
-	if s.State != before {
+	if now := labelOf(s.Seen); now != before {
 		if s.place != nil {
 			r.states[before].Remove(s.place)
 		}
-		s.place = enlist(r.states[s.State], s)
+		s.place = enlist(r.states[now], s)
 	}
 }
 

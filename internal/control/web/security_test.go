@@ -261,7 +261,7 @@ func fillPlane(p *fakePlane, text string) {
 		p.sessions = []daemonapi.Session{filled[daemonapi.Session](text)}
 		p.agents = []daemonapi.Agent{filled[daemonapi.Agent](text)}
 		p.pipelines.graph, p.pipelines.log = filled[daemonapi.Graph](text), text
-		p.diff = fmt.Sprintf("diff --git a/%[1]s b/%[1]s\n@@ -1 +1 @@ %[1]s\n-%[1]s\n+%[1]s\n", strings.ReplaceAll(text, "\n", " "))
+		p.diff.Text = fmt.Sprintf("diff --git a/%[1]s b/%[1]s\n@@ -1 +1 @@ %[1]s\n-%[1]s\n+%[1]s\n", strings.ReplaceAll(text, "\n", " "))
 	})
 }
 

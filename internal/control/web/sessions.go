@@ -71,6 +71,9 @@ func labelOf(s *Seen) string {
 	return s.State
 }
 
+// Label is what the session does, in a word.
+func (s Seen) Label() string { return labelOf(&s) }
+
 // turn is a session's place in the list: those that need a person, then those that were blocked, then
 // those that work.
 func turn(s *Seen) int {

@@ -47,9 +47,8 @@ type Plane interface {
 	// Changes are channels that are closed when what the daemon works on has changed, and when more of
 	// the journal was read. To miss nothing, take them before looking.
 	Changes() (work, journal <-chan struct{})
-	// Diff is what was changed in the working tree that a decision is about, as a unified diff. Of a long
-	// one it is the beginning.
-	Diff(ctx context.Context, decision string) (diff string, cut bool, err error)
+	// Diff is what was changed in the working tree that a decision is about.
+	Diff(ctx context.Context, decision string) (Diff, error)
 	// Projects are the roots of those that pipelines ran in, those of the newest pipelines at least.
 	Projects() []string
 	// Workspaced are the projects that workspaces were made for, by the paths of those.

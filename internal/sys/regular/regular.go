@@ -64,6 +64,12 @@ func HeadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	return head(file, err, most)
 }
 
+// HeadInNoFollow is HeadIn, but refuses a link.
+func HeadInNoFollow(root *os.Root, name string, most int64) ([]byte, error) {
+	file, err := open(name, root.Lstat, root.OpenFile, os.O_RDONLY|NoFollow, 0)
+	return head(file, err, most)
+}
+
 // open looks at the path before it opens it: opening some devices does something. What has
 // become a pipe since then is opened without waiting, and refused.
 func open(

@@ -101,3 +101,21 @@ func TestSizeThatIsNotTrue(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+func TestHeadInNoFollow(t *testing.T) {
+	path := write(t, "text")
+	dir := filepath.Dir(path)
+	check(t, os.Symlink("file", filepath.Join(dir, "link")))
+	check(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	root, err := os.OpenRoot(dir)
+	check(t, err)
+	defer root.Close()
+	if text, err := HeadInNoFollow(root, "file", 3); err != nil || string(text) != "tex" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, name := range []string{"link", "pipe"} {
+		if text, err := HeadInNoFollow(root, name, 3); !errors.Is(err, ErrNotRegular) {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}

@@ -12,8 +12,8 @@ func (p *patch) addition(name, mode string, content []byte) {
 		p.absent("Binary file ", name, " changed", IsBinary)
 		return
 	}
-	old, now := quote("a/"+name), quote("b/"+name)
-	p.file = section{name: name, shown: quote(name), wanted: true, lines: 1}
+	old, now := Quote("a/"+name), Quote("b/"+name)
+	p.file = section{name: name, shown: Quote(name), wanted: true, lines: 1}
 	p.file.header = fmt.Appendf(nil, "diff --git %s %s\nnew file mode %s\n", old, now, mode)
 	if len(content) > 0 {
 		p.file.header = fmt.Appendf(p.file.header, "--- /dev/null\n+++ %s\n", now)

@@ -105,7 +105,7 @@ func (w *Worktree) goneTo(ctx context.Context, d Diff, include func(name string)
 	}
 	for _, m := range d.Missing {
 		if w.holdsTrace(m.Name, trace) {
-			return "it is in " + quote(m.Name) + " now: " + m.Why, nil
+			return "it is in " + Quote(m.Name) + " now: " + m.Why, nil
 		}
 	}
 	ignored, err := w.repo.Ignored(ctx)
@@ -125,7 +125,7 @@ func (w *Worktree) goneTo(ctx context.Context, d Diff, include func(name string)
 			return "", err
 		}
 		if s, err := dir.lstat(other); err == nil && w.holds(other) && s.ctime >= since.UnixNano() && w.holdsTrace(other, trace) {
-			return "it is in " + quote(other) + " now, which git ignores", nil
+			return "it is in " + Quote(other) + " now, which git ignores", nil
 		}
 	}
 	return "", nil
@@ -151,7 +151,7 @@ func (w *Worktree) linkedTo(d Diff, name string, trace Trace) string {
 	case err != nil || !trace.Leads(content):
 		return ""
 	}
-	return "it is a link to " + quote(real) + " now"
+	return "it is a link to " + Quote(real) + " now"
 }
 
 // holdsTrace looks for a trace in a file, or in the files of a folder.

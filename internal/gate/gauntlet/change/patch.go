@@ -220,7 +220,7 @@ func (p *patch) put(texts ...[]byte) bool {
 
 // line says something about a file whose content is not shown.
 func (p *patch) line(before, name, after string) {
-	name = quote(name)
+	name = Quote(name)
 	if !p.put([]byte(before + name + after + "\n")) {
 		p.left = append(p.left, name)
 	}

@@ -11,9 +11,9 @@ const (
 	letters = `abtnvfr"\`
 )
 
-// quote spells a name as git does in a diff: as it is, or between quotation marks
+// Quote spells a name as git does in a diff: as it is, or between quotation marks
 // if it contains control characters, quotation marks or backslashes.
-func quote(name string) string {
+func Quote(name string) string {
 	odd := false
 	var out strings.Builder
 	for i := range len(name) {
@@ -83,5 +83,5 @@ func (s *section) start(line string) {
 	if !ok || unquote(now) != "b/"+name {
 		return // not shown rather than shown under a wrong name
 	}
-	s.name, s.shown = name, quote(name)
+	s.name, s.shown = name, Quote(name)
 }

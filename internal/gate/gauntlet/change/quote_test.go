@@ -11,7 +11,7 @@ func TestQuote(t *testing.T) {
 		"plain": "plain", "a b": "a b", "ü": "ü", "bad\xff": "bad\xff",
 		"new\nline": `"new\nline"`, "ta\tb": `"ta\tb"`, `quo"te`: `"quo\"te"`, `back\slash`: `"back\\slash"`, "bell\a\x01\x7f": `"bell\a\001\177"`,
 	} {
-		if got := quote(name); got != want {
+		if got := Quote(name); got != want {
 			t.Errorf("%q: got %s, want %s", name, got, want)
 		}
 	}
@@ -25,7 +25,7 @@ func TestQuote(t *testing.T) {
 func TestUnquoteUndoesQuote(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := "a/" + string(rapid.SliceOf(rapid.Byte()).Draw(t, "name"))
-		if got := unquote(quote(name)); got != name {
+		if got := unquote(Quote(name)); got != name {
 			t.Fatalf("got %q, want %q", got, name)
 		}
 	})
@@ -40,7 +40,7 @@ func TestHeaderNames(t *testing.T) {
 			rapid.StringMatching(`(a/x b/x ?)+`),
 		).Draw(t, "name")
 		var s section
-		s.start("diff --git " + quote("a/"+name) + " " + quote("b/"+name))
+		s.start("diff --git " + Quote("a/"+name) + " " + Quote("b/"+name))
 		if s.name != name {
 			t.Fatalf("got %q, want %q", s.name, name)
 		}
