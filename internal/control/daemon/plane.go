@@ -88,7 +88,7 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 	return s
 }
 
-// countEnded counts those that are at their end, of which there are many. Those that are held count as
+// countEnded counts those that are at their end: there are many of them. Those that are held count as
 // that.
 func (p *plane) countEnded(s *daemonapi.Status) {
 	p.core.look(func(state *engine.State) {

@@ -96,7 +96,8 @@ func TestRunsOfGates(t *testing.T) {
 			{
 				Call: call, Kind: event.Answered, Event: "Stop", Time: noon.Add(time.Duration(i) * time.Minute), Session: "s", Project: []string{"/a", "/b"}[i%2],
 				Decision: []string{"allow", "block"}[i%2], DurationMS: 5,
-				Trees: []event.Tree{{Root: "/a", Status: "failed", Gates: []event.Gate{{Job: "te\x1b[1mst", Outcome: "failed", DurationMS: 7, Log: "/l"}}}},
+				Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "failed", Status: []string{"retry_limit_exceeded", "failed"}[i%2], Blocked: i%2 == 1}},
+				Trees:    []event.Tree{{Root: "/a", Status: "failed", Gates: []event.Gate{{Job: "te\x1b[1mst", Outcome: "failed", DurationMS: 7, Log: "/l"}}}},
 			},
 			{Call: "x", Kind: event.Answered, Event: "PreToolUse", Decision: "allow"},
 		} {
@@ -120,6 +121,9 @@ func TestRunsOfGates(t *testing.T) {
 	all := ask(api.Query{})
 	if len(all) != 40 || all[0].ID != "callh" || all[39].ID != "callA" || all[0].Trees[0].Gates[0].Job != "test" || all[0].Decision != "block" {
 		t.Fatalf("%d: %+v", len(all), all[0])
+	}
+	if all[0].Result != "blocked" || all[0].Headline != "Blocked: test failed" || all[1].Result != "gave_up" || all[1].Headline != "Allowed although test still fails: the retry limit is reached" {
+		t.Errorf("%+v, %+v", all[0], all[1])
 	}
 	for name, test := range map[string]struct {
 		q    api.Query

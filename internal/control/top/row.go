@@ -2,7 +2,6 @@ package top
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +38,7 @@ type row struct {
 
 // symbols stand before the words of states, for those who look and do not read.
 var symbols = map[string]string{
-	"decide": "?", "asking": "?", "held": "!", "dead": "!", "blocked": "✗", "not enforced": "!",
+	"decide": "?", "asking": "?", "held": "!", "dead": "!", "blocked": "✗", "not enforced": "!", "gave up": "!",
 	"running": "*", "busy": "*", "starting": "*", "waiting": "~", "parked": "~", "queued": ".", "free": "-",
 	"done": "✓", "allowed": "✓", "enforced": "✓", "failed": "✗", "refused": "✗", "cancelled": "x", "exited": "x", "ended": "x",
 }
@@ -223,38 +222,24 @@ func (s *State) stops() (rows []row) {
 	for i := range s.World.Stops {
 		stop := &s.World.Stops[i]
 		rows = append(rows, row{
-			ref: Ref{StopRow, stop.ID}, rank: ended, state: decided(stop.Decision), what: some(stop.Event) + " " + shortID(stop.Session), project: projectName(stop.Project),
-			last: why(stop), since: stop.Time,
+			ref: Ref{StopRow, stop.ID}, rank: ended, state: decided(stop), what: some(stop.Event) + " " + shortID(stop.Session), project: projectName(stop.Project),
+			last: stop.Headline, since: stop.Time,
 		})
 	}
 	return rows
 }
 
-// why is in a few words why a stop was allowed or blocked.
-func why(stop *daemonapi.GateRun) string {
-	counts := map[string]int{}
-	reason, skipped := "", ""
-	for _, tree := range stop.Trees {
-		reason = cmp.Or(reason, tree.Why)
-		if len(tree.Gates) > 0 {
-			skipped = cmp.Or(skipped, tree.Gates[0].Why)
-		}
-		for _, gate := range tree.Gates {
-			if counts[gate.Outcome]++; gate.Outcome == "failed" {
-				return some(gate.Job) + " failed: " + some(gate.Why)
-			}
-		}
+// decided is how a stop was answered, in a word or two.
+func decided(stop *daemonapi.GateRun) string {
+	switch {
+	case stop.NotEnforced != "":
+		return "not enforced"
+	case stop.Result == "gave_up":
+		return "gave up"
+	case stop.Result == "rejected":
+		return "refused"
 	}
-	var parts []string
-	for _, outcome := range []string{"passed", "proven", "could_not_run", "not_started", "skipped"} {
-		if n := counts[outcome]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(outcome, "_", " ")))
-		}
-	}
-	if len(parts) == 1 && counts["skipped"] > 0 && skipped != "" { // then that is the reason
-		parts[0] += ": " + skipped
-	}
-	return cmp.Or(strings.Join(parts, ", "), reason, "no gate was asked")
+	return stop.Result
 }
 
 func (s *State) projectRows() (rows []row) {
