@@ -77,7 +77,7 @@ func (w *whyWriter) mark(s *stops.Stop) string {
 	switch {
 	case s.Decision == stops.Blocked:
 		return w.paint.Red("✗")
-	case s.Decision == stops.Allowed && s.Gap == nil && (s.By == nil || s.By.Outcome == event.GatePassed):
+	case s.Clean():
 		return w.paint.Green("✓")
 	}
 	return w.paint.Yellow("!")

@@ -89,7 +89,7 @@ func ownerRow(o *daemonapi.Owner) row {
 	}
 	switch {
 	case r.decision != nil && o.Ended == nil:
-		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, question(r.decision)
+		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, r.decision.Question()
 	case o.Status == "held":
 		r.rank, r.last = needsPerson, cmp.Or(o.Held, o.Error)
 	case o.Status == "queued":
@@ -111,19 +111,6 @@ func ownerRow(o *daemonapi.Owner) row {
 		}
 	}
 	return r
-}
-
-// question is the first line of what a person is asked.
-func question(d *daemonapi.Decision) string {
-	if asked := d.Questions(); len(asked) > 0 {
-		return asked[0].Question
-	}
-	for text := range strings.Lines(d.Context) {
-		if text = strings.TrimSpace(text); text != "" {
-			return text
-		}
-	}
-	return d.Source
 }
 
 // agentState is how far an agent is, in a word.
@@ -153,7 +140,7 @@ func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 	case a.Status == "exited":
 		r.rank = ended
 	case r.decision != nil:
-		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, question(r.decision)
+		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, r.decision.Question()
 	case r.state == "parked" || r.state == "queued":
 		r.rank = idle
 	}
