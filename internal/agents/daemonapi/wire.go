@@ -288,6 +288,18 @@ type Session struct {
 	Since   time.Time `json:"since"` // when the state began
 }
 
+// Seen is one of GET /v1/seen: a session of Claude Code, in tmux or not, by what its hooks told.
+type Seen struct {
+	ID       string    `json:"id"` // Claude Code's
+	Project  string    `json:"project,omitempty"`
+	Pane     string    `json:"pane,omitempty"` // of tmux, in which it runs
+	State    string    `json:"state"`          // asking, failed, gave_up, blocked, busy, stopped, ended
+	Since    time.Time `json:"since"`          // when the state began
+	Stop     string    `json:"stop,omitempty"` // the id of the last stop that was judged
+	Headline string    `json:"headline,omitempty"`
+	USD      float64   `json:"usd,omitempty"` // of reviews
+}
+
 // GateRun is one of GET /v1/gates: a stop of an agent that was judged by gates.
 type GateRun struct {
 	ID       string    `json:"id"` // of the hook call

@@ -40,6 +40,7 @@ type plane struct {
 	kept    func() time.Duration // how long what has ended is kept
 	global  func() *config.Global
 	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
+	seen    func() ([]daemonapi.Seen, error) // all sessions
 	metrics http.Handler
 	prices  func() []config.Price // besides those that are built in; nil is none
 	meters  meters

@@ -143,3 +143,24 @@ func TestRunsOfGates(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// The sessions of the web page can be asked for, page by page.
+func TestSessionsThatWereSeen(t *testing.T) {
+	p := planeOf(t, testCore(newMemory(t)))
+	p.seen = func() ([]daemonapi.Seen, error) {
+		return []daemonapi.Seen{{ID: "a", State: "busy", Since: noon}, {ID: "b", State: "gave_up", Project: "/b", Since: noon.Add(time.Hour)}}, nil
+	}
+	first, err := p.Seen(t.Context(), &api.Query{Limit: 1})
+	check(t, err)
+	second, err := p.Seen(t.Context(), &api.Query{Limit: 1, After: first.Next})
+	check(t, err)
+	if len(first.Items) != 1 || first.Items[0].ID != "b" || len(second.Items) != 1 || second.Items[0].ID != "a" || second.Next != (api.Place{}) {
+		t.Errorf("%+v, %+v", first, second)
+	}
+	for _, q := range []api.Query{{Status: []string{"gave_up"}}, {Project: "/b"}, {Session: "b"}} {
+		q.Limit = 9
+		if got, err := p.Seen(t.Context(), &q); err != nil || len(got.Items) != 1 || got.Items[0].ID != "b" {
+			t.Errorf("%+v: %+v, %v", q, got, err)
+		}
+	}
+}

@@ -40,7 +40,7 @@ type row struct {
 var symbols = map[string]string{
 	"decide": "?", "asking": "?", "held": "!", "dead": "!", "blocked": "✗", "not enforced": "!", "gave up": "!",
 	"running": "*", "busy": "*", "starting": "*", "waiting": "~", "parked": "~", "queued": ".", "free": "-",
-	"done": "✓", "allowed": "✓", "enforced": "✓", "failed": "✗", "refused": "✗", "cancelled": "x", "exited": "x", "ended": "x",
+	"stopped": "-", "done": "✓", "allowed": "✓", "enforced": "✓", "failed": "✗", "refused": "✗", "cancelled": "x", "exited": "x", "ended": "x",
 }
 
 func symbolOf(state string) string { return cmp.Or(symbols[state], " ") }
@@ -152,12 +152,22 @@ func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 
 // sessions are those of people. Those of agents are known by their owners.
 func (s *State) sessions() (rows []row) {
-	agents := map[daemonapi.Terminal]bool{}
+	agents, known := map[daemonapi.Terminal]bool{}, map[string]bool{}
 	for _, o := range s.World.Owners {
 		if o.Agent != nil && o.Agent.Terminal != nil {
 			agents[*o.Agent.Terminal] = true
 		}
+		if o.Agent != nil {
+			known[o.Agent.Session] = true
+		}
 	}
+	in := map[string]*daemonapi.Seen{} // by pane: the last that was heard of
+	for i := range s.World.Seen {
+		if one := &s.World.Seen[i]; !known[one.ID] && one.Pane != "" && (in[one.Pane] == nil || one.Since.After(in[one.Pane].Since)) {
+			in[one.Pane] = one
+		}
+	}
+	panes := map[string]bool{}
 	for i := range s.World.Sessions {
 		c := &s.World.Sessions[i]
 		if agents[daemonapi.Terminal{Socket: c.Socket, Session: c.Session}] {
@@ -171,10 +181,42 @@ func (s *State) sessions() (rows []row) {
 			r.rank = running
 		case "ended":
 			r.rank = ended
+		case "free":
+			if one := in[c.Pane]; one != nil && (one.State == "gave_up" || one.State == "failed") {
+				let := seenRow(one)
+				r.rank, r.state, r.last, r.project = let.rank, let.state, let.last, let.project
+			}
 		}
+		panes[c.Pane] = true
 		rows = append(rows, r)
 	}
+	for i := range s.World.Seen {
+		if one := &s.World.Seen[i]; !known[one.ID] && !panes[one.Pane] {
+			rows = append(rows, seenRow(one))
+		}
+	}
 	return rows
+}
+
+// seenRow is a session by what its hooks told.
+func seenRow(one *daemonapi.Seen) row {
+	r := row{
+		ref: Ref{SeenRow, one.ID}, rank: idle, state: strings.ReplaceAll(one.State, "_", " "), what: "session " + shortID(one.ID), project: projectName(one.Project),
+		last: one.Headline, since: one.Since, usd: one.USD,
+	}
+	switch one.State {
+	case "asking":
+		r.rank, r.last = needsPerson, "Claude Code asks"
+	case "failed":
+		r.rank, r.last = needsPerson, "an error of the API ended its turn"
+	case "gave_up":
+		r.rank = needsPerson
+	case "busy", "blocked":
+		r.rank = running
+	case "ended":
+		r.rank = ended
+	}
+	return r
 }
 
 func sessionRef(c *daemonapi.Session) Ref {

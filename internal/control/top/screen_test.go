@@ -203,6 +203,7 @@ func hostile(text string, width, height int) []State {
 	asks.Owner = asking.ID
 	w.add([]daemonapi.Owner{*owner, asking})
 	w.Sessions = []daemonapi.Session{{Session: text, Pane: text, Socket: text, State: text, Since: noon}}
+	w.Seen = []daemonapi.Seen{{ID: "seen", Project: text, State: text, Headline: text, Since: noon}}
 	w.Dead = []daemonapi.WorkItem{{ID: "dead", Queue: text, Error: text, Key: text, Project: text}}
 	base := after(beginning(width, height), Up{w}, Surveyed{[]Project{{Root: text, Why: text, Hint: text}}})
 

@@ -48,6 +48,10 @@ func (s *Source) detail(ctx context.Context, ref Ref) (d Detail, err error) {
 		return d, err
 	case SessionRow:
 		return s.session(ctx, ref)
+	case SeenRow:
+		stops, err := s.stops(ctx, ref.ID, 1)
+		s.addStop(&d, newest(stops, func(*daemonapi.GateRun) bool { return true }))
+		return d, err
 	case StopRow:
 		stops, err := s.stops(ctx, "", maxStops)
 		s.addStop(&d, newest(stops, func(stop *daemonapi.GateRun) bool { return stop.ID == ref.ID }))

@@ -34,7 +34,7 @@ type Glance struct {
 	// limit is reached: then they block none either.
 	Exempt   []config.Exemption
 	Failures int
-	Tested     *Tested
+	Tested   *Tested
 }
 
 // Look looks at a project.
