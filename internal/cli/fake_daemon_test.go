@@ -617,6 +617,10 @@ func (f *fakePlane) Sessions(context.Context, *api.Query) (api.Page[daemonapi.Se
 	return api.Page[daemonapi.Session]{}, nil
 }
 
+func (f *fakePlane) Seen(context.Context, *api.Query) (api.Page[daemonapi.Seen], error) {
+	return api.Page[daemonapi.Seen]{}, nil
+}
+
 func (f *fakePlane) Gates(context.Context, *api.Query) (api.Page[daemonapi.GateRun], error) {
 	return api.Page[daemonapi.GateRun]{}, nil
 }

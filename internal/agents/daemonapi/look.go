@@ -16,6 +16,11 @@ func (c *Client) Sessions(ctx context.Context, f Filter) ([]Session, error) {
 	return list[Session](ctx, c, "/v1/sessions"+f.query(), f.Limit)
 }
 
+// Seen are the sessions of Claude Code, in tmux or not, the one whose state changed last first.
+func (c *Client) Seen(ctx context.Context, f Filter) ([]Seen, error) {
+	return list[Seen](ctx, c, "/v1/seen"+f.query(), f.Limit)
+}
+
 // SessionQueues are the queues of a session in tmux, also the last one that has ended.
 func (c *Client) SessionQueues(ctx context.Context, session string) ([]SessionQueue, error) {
 	return get[[]SessionQueue](ctx, c, "/v1/queues"+query("session", session, "all", flag(true)))

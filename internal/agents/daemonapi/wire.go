@@ -288,15 +288,33 @@ type Session struct {
 	Since   time.Time `json:"since"` // when the state began
 }
 
+// Seen is one of GET /v1/seen: a session of Claude Code, in tmux or not, by what its hooks told.
+type Seen struct {
+	ID       string    `json:"id"` // Claude Code's
+	Project  string    `json:"project,omitempty"`
+	Pane     string    `json:"pane,omitempty"` // of tmux, in which it runs
+	State    string    `json:"state"`          // asking, failed, gave_up, blocked, busy, stopped, ended
+	Since    time.Time `json:"since"`          // when the state began
+	Stop     string    `json:"stop,omitempty"` // the id of the last stop that was judged
+	Headline string    `json:"headline,omitempty"`
+	USD      float64   `json:"usd,omitempty"` // of reviews
+}
+
 // GateRun is one of GET /v1/gates: a stop of an agent that was judged by gates.
 type GateRun struct {
-	ID         string     `json:"id"` // of the hook call
-	Time       time.Time  `json:"time"`
-	Event      string     `json:"event"`             // Stop, SubagentStop
-	Session    string     `json:"session,omitempty"` // Claude Code's
-	Pane       string     `json:"pane,omitempty"`    // of tmux, in which it ran
-	Project    string     `json:"project,omitempty"`
-	Decision   string     `json:"decision"` // allow, block, reject
+	ID       string    `json:"id"` // of the hook call
+	Time     time.Time `json:"time"`
+	Event    string    `json:"event"`             // Stop, SubagentStop
+	Session  string    `json:"session,omitempty"` // Claude Code's
+	Pane     string    `json:"pane,omitempty"`    // of tmux, in which it ran
+	Project  string    `json:"project,omitempty"`
+	Decision string    `json:"decision"` // allow, block, reject
+	// Result is what that came to: allowed, blocked, gave_up (allowed although something still fails), rejected.
+	Result string `json:"result"`
+	// NotEnforced is in a word why nothing could have held the stop back, where that is so.
+	NotEnforced string `json:"not_enforced,omitempty"`
+	// Headline says in one sentence how the stop was answered, and why.
+	Headline   string     `json:"headline"`
 	DurationMS int64      `json:"duration_ms"`
 	Trees      []GateTree `json:"trees"`
 }

@@ -69,7 +69,7 @@ runs this. 2: invalid signal, or no such agent; nothing was written.`,
 		}
 		s, err := parseSignal(text)
 		if err != nil {
-			return event.Word{}, "", term.BadUsage(err, signalForms)
+			return event.Word{}, "", err
 		}
 		return event.Word{Kind: s.kind, Message: s.message, Data: s.data}, "signalled " + s.kind, nil
 	})
@@ -162,11 +162,11 @@ func signalText(args []string) (string, error) {
 		return args[0], nil
 	}
 	if len(args) == 0 && xterm.IsTerminal(int(os.Stdin.Fd())) {
-		return "", term.BadUsage(errors.New("the signal is missing"), signalForms)
+		return "", misspelt(errors.New("the signal is missing"))
 	}
 	text, err := hook.Read(os.Stdin, stdinPatience)
 	if err != nil {
-		return "", term.BadUsage(fmt.Errorf("standard input: %w", err), signalForms)
+		return "", misspelt(fmt.Errorf("standard input: %w", err))
 	}
 	return string(text), nil
 }

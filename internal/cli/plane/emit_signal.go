@@ -19,9 +19,11 @@ type agentSignal struct {
 	data    string // JSON
 }
 
-// signalForms is for an agent that said something else.
-const signalForms = `write one of: complete, fail, escalate, continue
-or JSON: {"kind": "complete", "message": "…", "data": {"NAME": "VALUE"}}`
+// misspelt is an error with the forms that a signal has. It is one line: where an agent ends after it,
+// the last line that it printed is the reason that people read.
+func misspelt(err error) error {
+	return term.BadUsage(fmt.Errorf(`%w; write one of: complete, fail, escalate, continue; or JSON: {"kind": "complete", "message": "…", "data": {"NAME": "VALUE"}}`, err), "")
+}
 
 // longestMessage is more than anybody reads, and less than the daemon keeps.
 const longestMessage = 64 << 10
@@ -29,10 +31,22 @@ const longestMessage = 64 << 10
 // longestData is what fits into a step of the daemon, whatever it consists of.
 const longestData = 16 << 10
 
-// parseSignal understands a bare word, also in quotes, and a JSON object. Fields of
+// parseSignal is the signal that a text means. An error says how the text should be.
+func parseSignal(text string) (agentSignal, error) {
+	s, err := readSignal(text)
+	if err != nil {
+		return agentSignal{}, misspelt(err)
+	}
+	if err := s.tooLong(); err != nil {
+		return agentSignal{}, term.BadUsage(err, "")
+	}
+	return s, nil
+}
+
+// readSignal understands a bare word, also in quotes, and a JSON object. Fields of
 // the object that it does not know are left alone: what counts is that the agent is
 // heard.
-func parseSignal(text string) (agentSignal, error) {
+func readSignal(text string) (agentSignal, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return agentSignal{}, errors.New("the signal is empty")
@@ -87,11 +101,16 @@ func checkSignal(s agentSignal) (agentSignal, error) {
 	if !slices.Contains(signals(), s.kind) {
 		return agentSignal{}, fmt.Errorf("unknown signal %q", term.Cut(plain.Line(s.kind), 40))
 	}
-	if len(s.message) > longestMessage {
-		return agentSignal{}, fmt.Errorf("the message has %d bytes; the limit is %d", len(s.message), longestMessage)
-	}
-	if len(s.data) > longestData {
-		return agentSignal{}, fmt.Errorf("the data has %d bytes; the limit is %d", len(s.data), longestData)
-	}
 	return s, nil
+}
+
+// tooLong is an error where the daemon would not take the signal whole.
+func (s agentSignal) tooLong() error {
+	switch {
+	case len(s.message) > longestMessage:
+		return fmt.Errorf("the message has %d bytes; the limit is %d", len(s.message), longestMessage)
+	case len(s.data) > longestData:
+		return fmt.Errorf("the data has %d bytes; the limit is %d", len(s.data), longestData)
+	}
+	return nil
 }

@@ -48,12 +48,22 @@ Exit code 0: shown, or no agent has stopped yet. 2: no project here, or no such 
 	})
 }
 
-// explain finds the stop that is meant.
+// explain explains the stop that is meant.
 func explain(call string, args []string) (*explanation, error) {
 	state, err := paths.StateDir()
 	if err != nil {
 		return nil, err
 	}
+	e, err := find(state, call, args)
+	if err != nil {
+		return nil, err
+	}
+	e.stateDir = state
+	return e, nil
+}
+
+// find finds the stop that is meant.
+func find(state, call string, args []string) (*explanation, error) {
 	j := journal.New(filepath.Join(state, "journal"), journal.Limits{})
 	switch {
 	case call != "" && len(args) > 0:
@@ -132,7 +142,8 @@ type explanation struct {
 	// Lost is how many records of the journal cannot be read; a later stop may be among them.
 	Lost int `json:"lost_records,omitempty"`
 
-	now func() time.Time
+	now      func() time.Time
+	stateDir string
 }
 
 func about(s *stops.Stop, lost int) *explanation {
@@ -162,7 +173,7 @@ func silence(h *here.Place) (why, next string) {
 
 // Print implements term.View.
 func (e *explanation) Print(out io.Writer) {
-	w := whyWriter{paint: term.PaintFor(out), width: term.WidthOf(out)}
+	w := whyWriter{paint: term.PaintFor(out), width: term.WidthOf(out), stateDir: e.stateDir}
 	for _, line := range w.lines(e) {
 		fmt.Fprintln(out, line)
 	}

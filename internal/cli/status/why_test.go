@@ -12,20 +12,31 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/goldentest"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/kept"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
 )
 
-// told is an explanation of a record, in so many columns.
-func told(r event.Record, width int) []string {
+// told is an explanation of a record, in so many columns, with the logs that a state directory keeps.
+func told(stateDir string, r event.Record, width int) []string {
 	r.Call, r.Event, r.Time = "01M7MM6K67Q1PNRQ1RP9311AD7", "Stop", time.Date(2026, 11, 17, 11, 0, 0, 0, time.UTC)
 	if r.Kind == "" {
 		r.Kind = event.Answered
 	}
 	e := about(stops.Of(&r), 0)
 	e.now = func() time.Time { return r.Time.Add(90 * time.Second) }
-	w := whyWriter{width: width}
+	w := whyWriter{width: width, stateDir: stateDir}
 	return w.lines(e)
+}
+
+// keptLog is a log of a gate, and the state directory that keeps it.
+func keptLog(t *testing.T, name, text string) (stateDir, log string) {
+	t.Helper()
+	stateDir = t.TempDir()
+	log = filepath.Join(kept.Dir(stateDir), "project", name)
+	check(t, os.MkdirAll(filepath.Dir(log), 0o700))
+	check(t, os.WriteFile(log, []byte(text), 0o600))
+	return stateDir, log
 }
 
 func gate(job, outcome, why string, ms int64) event.Gate {
@@ -33,13 +44,12 @@ func gate(job, outcome, why string, ms int64) event.Gate {
 }
 
 func TestWhyInWords(t *testing.T) {
-	dir := t.TempDir()
-	log := filepath.Join(dir, "lint.log")
 	var text strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&text, "line %d of what the gate printed\n", i)
 	}
-	check(t, os.WriteFile(log, []byte(text.String()), 0o600))
+	state, log := keptLog(t, "lint.log", text.String())
+	dir := filepath.Dir(log)
 
 	lint := gate("check:.:lint", event.GateFailed, "Exited with code 1", 1200)
 	lint.Log = log
@@ -87,7 +97,7 @@ func TestWhyInWords(t *testing.T) {
 		"unanswered": {Kind: event.Received, Session: "8f3c2a10-aaaa", Project: "/home/me/proj"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := told(r, 80)
+			lines := told(state, r, 80)
 			for _, line := range lines {
 				if term.Cells(line) > 80 && !strings.Contains(line, dir) {
 					t.Errorf("%d columns: %s", term.Cells(line), line)
@@ -104,8 +114,7 @@ func TestWhyInWords(t *testing.T) {
 // Whatever an agent can name or print, nothing of it steers the terminal.
 func TestWhyIsHarmless(t *testing.T) {
 	evil := "a\x1b]0;owned\a\x1b[2J\r\nb\u202e\x9b31m\x00" + strings.Repeat("x", 1<<20)
-	log := filepath.Join(t.TempDir(), "log")
-	check(t, os.WriteFile(log, []byte(evil+"\n"+evil), 0o600))
+	state, log := keptLog(t, "1.log", evil+"\n"+evil)
 	g := event.Gate{Job: "check:" + evil + ":" + evil, Outcome: event.GateFailed, Why: evil, Log: log}
 	skipped := event.Gate{Job: evil, Outcome: event.GateSkipped, Why: evil}
 	r := event.Record{
@@ -114,7 +123,7 @@ func TestWhyIsHarmless(t *testing.T) {
 		Trees:    []event.Tree{{Root: evil, Tree: evil, Approval: evil, Status: evil, Why: evil, Gates: []event.Gate{g, skipped}}},
 	}
 	for _, width := range []int{80, 20, math.MaxInt} {
-		for _, line := range told(r, width) {
+		for _, line := range told(state, r, width) {
 			if at := strings.IndexFunc(line, func(c rune) bool { return !unicode.IsPrint(c) }); at >= 0 {
 				t.Fatalf("%q at width %d", line[max(0, at-10):at+10], width)
 			}
@@ -125,8 +134,7 @@ func TestWhyIsHarmless(t *testing.T) {
 // A path that is longer than a line takes room from the end of the log, so that the first line stays on
 // the screen.
 func TestWhyFitsTheScreenWithALongPath(t *testing.T) {
-	log := filepath.Join(t.TempDir(), strings.Repeat("long", 30)+".log")
-	check(t, os.WriteFile(log, []byte(strings.Repeat("line\n", 100)), 0o600))
+	state, log := keptLog(t, strings.Repeat("long", 30)+".log", strings.Repeat("line\n", 100))
 	lint := gate("check:.:lint", event.GateFailed, "Exited with code 1", 1200)
 	lint.Log = log
 	gates := []event.Gate{lint}
@@ -135,7 +143,7 @@ func TestWhyFitsTheScreenWithALongPath(t *testing.T) {
 	}
 	rows := 0
 	w := whyWriter{width: 80}
-	for _, line := range told(event.Record{
+	for _, line := range told(state, event.Record{
 		Session: "8f3c2a10", Project: "/p", Decision: "block", Trees: []event.Tree{{Root: "/p", Status: "failed", Gates: gates}},
 		Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "failed", Status: "failed", Blocked: true}},
 	}, 80) {
@@ -147,20 +155,21 @@ func TestWhyFitsTheScreenWithALongPath(t *testing.T) {
 }
 
 func TestTheEndOfALog(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "log")
 	for text, want := range map[string]string{
 		"one\n":                                "one",
 		"one\ntwo\nthree\n\n\n":                "two|three",
 		strings.Repeat("x", 100_000) + "\nend": strings.Repeat("x", 500) + "…|end",
 	} {
-		check(t, os.WriteFile(path, []byte(text), 0o600))
-		if got := strings.Join(logEnd(path, 2), "|"); got != want {
+		state, path := keptLog(t, "1.log", text)
+		if got := strings.Join(logEnd(state, path, 2), "|"); got != want {
 			t.Errorf("%.40q: %d bytes, %.60q", text, len(got), got)
 		}
 	}
-	for name, path := range map[string]string{"gone": filepath.Join(dir, "none"), "cannot be read": dir} {
-		if got := logEnd(path, 2); len(got) != 1 || !strings.HasPrefix(got[0], "("+name) {
+
+	state, path := keptLog(t, "1.log", "a secret\n")
+	dir := filepath.Dir(path)
+	for name, path := range map[string]string{"gone": filepath.Join(dir, "none.log"), "cannot be read": filepath.Dir(dir), "cannot be read: ": filepath.Join(t.TempDir(), "1.log")} {
+		if got := logEnd(state, path, 2); len(got) != 1 || !strings.HasPrefix(got[0], "("+name) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -28,8 +28,9 @@ const (
 
 // whyWriter lays an explanation out.
 type whyWriter struct {
-	paint term.Paint
-	width int // math.MaxInt where nothing is to be wrapped
+	paint    term.Paint
+	stateDir string // the logs of gates are kept there
+	width    int    // math.MaxInt where nothing is to be wrapped
 }
 
 func (w *whyWriter) lines(e *explanation) []string {
@@ -76,7 +77,7 @@ func (w *whyWriter) mark(s *stops.Stop) string {
 	switch {
 	case s.Decision == stops.Blocked:
 		return w.paint.Red("✗")
-	case s.Decision == stops.Allowed && s.Gap == nil && (s.By == nil || s.By.Outcome == event.GatePassed):
+	case s.Clean():
 		return w.paint.Green("✓")
 	}
 	return w.paint.Yellow("!")
@@ -232,7 +233,7 @@ func (w *whyWriter) logs(s *stops.Stop, room int) (lines []string) {
 		path := w.paint.Faint(term.Pad("log", 9)) + term.Shown(g.Log) // whole: it is to be copied
 		share := min(max(room/len(failed)-w.rows(path), leastTail), mostTail)
 		lines = append(lines, path)
-		for _, line := range logEnd(g.Log, share) {
+		for _, line := range logEnd(w.stateDir, g.Log, share) {
 			lines = append(lines, "    "+w.cut(line, 4))
 		}
 	}
@@ -253,8 +254,8 @@ func (w *whyWriter) cut(line string, taken int) string {
 }
 
 // logEnd is the end of a log, or why it cannot be read.
-func logEnd(path string, most int) []string {
-	lines, err := kept.End(path, most)
+func logEnd(stateDir, path string, most int) []string {
+	lines, err := kept.Tail(stateDir, path, most)
 	if err != nil {
 		return []string{"(" + kept.Trouble(err) + ")"}
 	}

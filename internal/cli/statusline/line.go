@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -84,7 +83,7 @@ func (v *View) stop() part {
 		return part{"no stop yet", term.Paint.Faint}
 	case s.Decision == stops.Blocked:
 		return part{"✗ " + s.Short(), term.Paint.Red}
-	case s.Decision == stops.Allowed && s.Gap == nil && (s.By == nil || s.By.Outcome == event.GatePassed):
+	case s.Clean():
 		return part{"✓ " + s.Short(), term.Paint.Green}
 	}
 	return part{"! " + strings.TrimSpace(s.Short()), term.Paint.Yellow}

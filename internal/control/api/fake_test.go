@@ -334,6 +334,11 @@ func (p *fakePlane) Sessions(_ context.Context, q *Query) (Page[daemonapi.Sessio
 	return Page[daemonapi.Session]{Items: []daemonapi.Session{{Session: "work", Socket: "/s", PID: 7, Pane: "%1", State: "free", Since: when}}}, p.failWith
 }
 
+func (p *fakePlane) Seen(_ context.Context, q *Query) (Page[daemonapi.Seen], error) {
+	p.called("seen %s", asked(q))
+	return Page[daemonapi.Seen]{Items: []daemonapi.Seen{{ID: "s", Project: "/p", Pane: "%1", State: "gave_up", Since: when, Stop: "01CALL", Headline: "h", USD: 1}}}, p.failWith
+}
+
 func (p *fakePlane) Gates(_ context.Context, q *Query) (Page[daemonapi.GateRun], error) {
 	p.called("gates %s", asked(q))
 	gate := daemonapi.Gate{Job: "test", Outcome: "failed", Why: "exit 1", DurationMS: 7, Log: "/l"}

@@ -78,6 +78,8 @@ type Plane interface {
 	// SessionQueues are those that are not at their end, with q.Past also the last that is, of each.
 	SessionQueues(ctx context.Context, q *Query) (Page[daemonapi.SessionQueue], error)
 	Sessions(ctx context.Context, q *Query) (Page[daemonapi.Session], error)
+	// Seen are the sessions that the web page shows.
+	Seen(ctx context.Context, q *Query) (Page[daemonapi.Seen], error)
 	// Gates are the stops that gates judged.
 	Gates(ctx context.Context, q *Query) (Page[daemonapi.GateRun], error)
 

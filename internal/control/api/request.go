@@ -91,6 +91,7 @@ var (
 	agentStatus = oneAmong(agentStatuses)
 
 	sessionState = oneAmong(sessionStates)
+	seenState    = oneAmong(seenStates)
 	itemState    = oneAmong(itemStates)
 	decided      = oneAmong(decisions)
 )
@@ -104,6 +105,7 @@ var (
 	statuses      = []string{"queued", "running", "waiting", "done", "failed", "cancelled", "held"}
 	agentStatuses = []string{"queued", "running", "parked", "waiting", "exited"}
 	sessionStates = []string{"free", "busy", "asking", "ended"}
+	seenStates    = []string{"asking", "failed", "gave_up", "blocked", "busy", "stopped", "ended"}
 	itemStates    = []string{"pending", "running", "done", "failed", "dead"}
 	decisions     = []string{"allow", "block", "reject"}
 )

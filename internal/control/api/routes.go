@@ -169,6 +169,13 @@ func Routes() []Route {
 			),
 		},
 		Route{
+			Method: "GET", Path: "/v1/seen", Summary: "The sessions of Claude Code that hooks have told of, in tmux or not, the one whose state changed last first, as far as the journal is kept." + linked, Answer: []daemonapi.Seen{}, handle: pages(Plane.Seen),
+			Query: paged(
+				projectParam, Parameter{"session", "Only this one, by Claude Code's id.", isText},
+				Parameter{"status", "Only those with one of these states, separated by commas: " + strings.Join(seenStates, ", ") + ".", several(seenState)},
+			),
+		},
+		Route{
 			Method: "GET", Path: "/v1/gates", Summary: "The stops of agents that gates have judged, newest first, as far as the journal is kept." + linked, Answer: []daemonapi.GateRun{}, handle: pages(Plane.Gates),
 			Query: paged(
 				projectParam, Parameter{"session", "Only those of this session of Claude Code.", isText},

@@ -8,6 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
@@ -17,6 +18,8 @@ const (
 	mostRuns = 500
 	// mostSegments bounds what is read for a page, in segments of the journal of up to 16 MiB.
 	mostSegments = 2
+	// longestHeadline is how much of a sentence about a stop is told, in bytes.
+	longestHeadline = 1000
 )
 
 // Gates reads the journal from its end. The places of its records are positions. What a page may cost
@@ -85,6 +88,12 @@ func gateRunView(r *event.Record) daemonapi.GateRun {
 	view := daemonapi.GateRun{
 		ID: r.Call, Time: r.Time, Event: r.Event, Session: r.Session, Pane: plain.Line(r.Pane), Project: r.Project,
 		Decision: r.Decision, DurationMS: r.DurationMS,
+	}
+	if stop := stops.Of(r); stop != nil {
+		view.Result, view.Headline = string(stop.Decision), plain.Cut(plain.Line(stop.Headline()), longestHeadline)
+		if stop.Gap != nil {
+			view.NotEnforced = string(stop.Gap.Kind)
+		}
 	}
 	for _, t := range r.Trees {
 		tree := daemonapi.GateTree{Root: t.Root, Status: t.Status, Why: plain.Line(t.Why), More: t.More, Gates: []daemonapi.Gate{}}

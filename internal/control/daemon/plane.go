@@ -40,6 +40,7 @@ type plane struct {
 	kept    func() time.Duration // how long what has ended is kept
 	global  func() *config.Global
 	ui      func(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error)
+	seen    func() ([]daemonapi.Seen, error) // all sessions
 	metrics http.Handler
 	prices  func() []config.Price // besides those that are built in; nil is none
 	meters  meters
@@ -88,7 +89,7 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 	return s
 }
 
-// countEnded counts those that are at their end, of which there are many. Those that are held count as
+// countEnded counts those that are at their end: there are many of them. Those that are held count as
 // that.
 func (p *plane) countEnded(s *daemonapi.Status) {
 	p.core.look(func(state *engine.State) {

@@ -306,7 +306,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
 	site := web.New(web.Options{Plane: p, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
-	p.ui = site.Control
+	p.ui, p.seen = site.Control, site.Seen
 	site.Begin(ctx)
 	d.site.Store(site)
 	all.Go(site.Wait)

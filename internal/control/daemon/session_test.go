@@ -96,7 +96,8 @@ func TestRunsOfGates(t *testing.T) {
 			{
 				Call: call, Kind: event.Answered, Event: "Stop", Time: noon.Add(time.Duration(i) * time.Minute), Session: "s", Project: []string{"/a", "/b"}[i%2],
 				Decision: []string{"allow", "block"}[i%2], DurationMS: 5,
-				Trees: []event.Tree{{Root: "/a", Status: "failed", Gates: []event.Gate{{Job: "te\x1b[1mst", Outcome: "failed", DurationMS: 7, Log: "/l"}}}},
+				Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "failed", Status: []string{"retry_limit_exceeded", "failed"}[i%2], Blocked: i%2 == 1}},
+				Trees:    []event.Tree{{Root: "/a", Status: "failed", Gates: []event.Gate{{Job: "te\x1b[1mst", Outcome: "failed", DurationMS: 7, Log: "/l"}}}},
 			},
 			{Call: "x", Kind: event.Answered, Event: "PreToolUse", Decision: "allow"},
 		} {
@@ -121,6 +122,9 @@ func TestRunsOfGates(t *testing.T) {
 	if len(all) != 40 || all[0].ID != "callh" || all[39].ID != "callA" || all[0].Trees[0].Gates[0].Job != "test" || all[0].Decision != "block" {
 		t.Fatalf("%d: %+v", len(all), all[0])
 	}
+	if all[0].Result != "blocked" || all[0].Headline != "Blocked: test failed" || all[1].Result != "gave_up" || all[1].Headline != "Allowed although test still fails: the retry limit is reached" {
+		t.Errorf("%+v, %+v", all[0], all[1])
+	}
 	for name, test := range map[string]struct {
 		q    api.Query
 		want int
@@ -137,5 +141,26 @@ func TestRunsOfGates(t *testing.T) {
 	_, err := p.Gates(t.Context(), &api.Query{Limit: 1, After: api.Place{ID: "0123456789abcdef"}})
 	if e := refusal(t, err); e.Code != "invalid" || !strings.Contains(e.Error, "cursor") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// The sessions of the web page can be asked for, page by page.
+func TestSessionsThatWereSeen(t *testing.T) {
+	p := planeOf(t, testCore(newMemory(t)))
+	p.seen = func() ([]daemonapi.Seen, error) {
+		return []daemonapi.Seen{{ID: "a", State: "busy", Since: noon}, {ID: "b", State: "gave_up", Project: "/b", Since: noon.Add(time.Hour)}}, nil
+	}
+	first, err := p.Seen(t.Context(), &api.Query{Limit: 1})
+	check(t, err)
+	second, err := p.Seen(t.Context(), &api.Query{Limit: 1, After: first.Next})
+	check(t, err)
+	if len(first.Items) != 1 || first.Items[0].ID != "b" || len(second.Items) != 1 || second.Items[0].ID != "a" || second.Next != (api.Place{}) {
+		t.Errorf("%+v, %+v", first, second)
+	}
+	for _, q := range []api.Query{{Status: []string{"gave_up"}}, {Project: "/b"}, {Session: "b"}} {
+		q.Limit = 9
+		if got, err := p.Seen(t.Context(), &q); err != nil || len(got.Items) != 1 || got.Items[0].ID != "b" {
+			t.Errorf("%+v: %+v, %v", q, got, err)
+		}
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 var _ web.Plane = (*plane)(nil)
@@ -21,6 +23,19 @@ func (p *plane) ControlUI(ctx context.Context, c daemonapi.UIControl) (daemonapi
 // Changes implements web.Plane.
 func (p *plane) Changes() (work, journal <-chan struct{}) {
 	return p.core.news.rung(), p.ingest.moved.rung()
+}
+
+// Seen implements api.Plane.
+func (p *plane) Seen(_ context.Context, q *api.Query) (api.Page[daemonapi.Seen], error) {
+	all, err := p.seen()
+	if err != nil {
+		return api.Page[daemonapi.Seen]{}, failure("unavailable", "cannot read the journal: "+plain.Line(err.Error()), "")
+	}
+	all = slices.DeleteFunc(all, func(s daemonapi.Seen) bool {
+		return !api.Is(q.Session, s.ID) || !api.Is(q.Project, s.Project) || !q.Allows(s.State) || !q.AllowsTime(s.Since)
+	})
+	place := func(s daemonapi.Seen) api.Place { return api.Place{Time: s.Since, ID: s.ID} }
+	return api.PageOf(slices.Values(all), place, q), nil
 }
 
 // mostProjects bounds the projects that are told of.

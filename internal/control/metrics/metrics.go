@@ -16,6 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Metrics are those of one daemon. Its methods may be called at the same time.
@@ -64,7 +66,7 @@ func New(version string, look func() State) *Metrics {
 
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "stopgate_build_info", Help: "The daemon's version.",
-		ConstLabels: prometheus.Labels{"version": short(version), "goversion": runtime.Version()},
+		ConstLabels: prometheus.Labels{"version": plain.Short(version, longestName), "goversion": runtime.Version()},
 	})
 	build.Set(1)
 	m.registry.MustRegister(

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -29,7 +28,7 @@ func newNames(most int) *names { return &names{most: most, known: map[string]boo
 
 // name is the label's value for a name.
 func (n *names) name(raw string) string {
-	value := short(raw)
+	value := plain.Short(raw, longestName)
 	if value == "" {
 		return other
 	}
@@ -40,12 +39,6 @@ func (n *names) name(raw string) string {
 	}
 	n.known[value] = true
 	return value
-}
-
-// short makes a value for a label of a text: one plain line of a few bytes.
-func short(text string) string {
-	text = text[:min(len(text), 4*longestName)] // what follows is cut off anyway
-	return plain.Cut(plain.Line(strings.ToValidUTF8(text, "�")), longestName)
 }
 
 // durations are how long gates took the last time. When there are too many it starts again: what was

@@ -41,7 +41,7 @@ func (m *Metrics) Hear(r *event.Record) {
 		return
 	}
 	m.hookDuration.WithLabelValues(oneOf(r.Event, hookEvents)).Observe(seconds(r.DurationMS))
-	if !slices.Contains(stopEvents, r.Event) || slices.ContainsFunc(r.Verdicts, adopted) {
+	if !slices.Contains(stopEvents, r.Event) || r.Adopted() {
 		return
 	}
 	m.stops.WithLabelValues(r.Event, oneOf(cmp.Or(r.Decision, "allow"), decisions)).Inc()
@@ -59,9 +59,6 @@ func (m *Metrics) Hear(r *event.Record) {
 		}
 	}
 }
-
-// adopted tells the answer to a second call about the same stop, which is that of the first.
-func adopted(v event.Verdict) bool { return v.Keeper == "chain" && v.Status == "adopted" }
 
 // gate counts what became of a gate in a working tree.
 func (m *Metrics) gate(root string, g event.Gate) {

@@ -180,11 +180,11 @@ func asState(outcome string) string {
 // inState is the look of a state.
 func inState(state string) func(string) string {
 	switch state {
-	case "done", "passed", "proven":
+	case "done", "passed", "proven", "allowed":
 		return green
-	case "failed", "held":
+	case "failed", "held", "blocked":
 		return red
-	case "waiting", "decide", "could_not_run":
+	case "waiting", "decide", "could_not_run", "gave up", "not enforced", "refused":
 		return yellow
 	case "cancelled", "skipped", "exited", "not_started":
 		return faint

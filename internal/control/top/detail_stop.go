@@ -11,9 +11,9 @@ import (
 
 // stop shows why a stop was allowed or blocked, gate by gate.
 func (p *page) stop(stop *daemonapi.GateRun, log []string) {
-	text := fmt.Sprintf("%s %s at %s, in %s", symbolOf(decided(stop.Decision)), line(decided(stop.Decision)), clock(stop.Time, p.s.Now), exact(stop.DurationMS))
-	p.add(inState(map[string]string{"block": "failed", "allow": "done"}[stop.Decision]), text)
-	p.fact("because", why(stop))
+	state := decided(stop)
+	p.add(inState(state), fmt.Sprintf("%s %s at %s, in %s", symbolOf(state), line(state), clock(stop.Time, p.s.Now), exact(stop.DurationMS)))
+	p.fact("why", stop.Headline)
 	p.fact("project", stop.Project)
 	for _, tree := range stop.Trees {
 		if len(stop.Trees) > 1 || tree.Root != stop.Project {
@@ -41,10 +41,6 @@ func (p *page) stop(stop *daemonapi.GateRun, log []string) {
 			p.add(faint, fmt.Sprintf("  and %d that were skipped", tree.More))
 		}
 	}
-}
-
-func decided(decision string) string {
-	return cmp.Or(map[string]string{"allow": "allowed", "block": "blocked", "reject": "refused"}[decision], decision)
 }
 
 // session shows Claude Code in tmux: its state, its last stop, its queue.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -36,10 +37,25 @@ func TestSurvey(t *testing.T) {
 	want(false, "it has no gates", "stopgate init")
 	write(filepath.Join(root, ".gauntlet", "config.yml"), "hooks: {}\n")
 	want(false, "hooks are not installed", "stopgate hooks install")
-	local := filepath.Join(root, ".claude", "settings.json")
-	_, err := settings.Install(local, settings.Plan("/usr/local/bin/stopgate", &config.Project{}, nil, time.Minute))
+	program := filepath.Join(home, "stopgate")
+	self, err := os.Executable()
 	check(t, err)
-	want(true, "", "")
+	check(t, os.Symlink(self, program))
+	local := filepath.Join(root, ".claude", "settings.json")
+	_, err = settings.Install(local, settings.Plan(program, &config.Project{}, nil, time.Minute))
+	check(t, err)
+	const unapproved = "trust is not enforced: what is in its files runs"
+	want(true, unapproved, "")
+
+	limit := func(failures int) {
+		check(t, ledger.Open(state, root).Update(t.Context(), func(s *ledger.State) error {
+			s.Series.Failures, s.Series.Limit = failures, failures > 0
+			return nil
+		}))
+	}
+	limit(4)
+	want(false, "the retry limit is reached after 4 failing runs: "+ledger.LimitEnds, "stopgate clean")
+	limit(0)
 
 	write(filepath.Join(root, ".claude", "settings.local.json"), `{"disableAllHooks": true}`)
 	want(false, filepath.Join(root, ".claude", "settings.local.json")+" switches all hooks off", "stopgate hooks install")

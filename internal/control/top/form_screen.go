@@ -14,7 +14,7 @@ func (s *State) formLines() []string {
 	p.title("decision " + shortID(d.ID) + " of " + d.Name + ", step " + d.Step)
 	p.lines = append(p.lines, "")
 	if f.confirm {
-		p.words(yellow, "? ", question(d), 4)
+		p.words(yellow, "? ", d.Question(), 4)
 		p.lines = append(p.lines, "")
 		p.words(bold, "", "Send this answer?", 1)
 		p.words(nil, "  ", f.chosen(), 12)

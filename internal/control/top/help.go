@@ -74,7 +74,7 @@ func (s *State) empty() string {
 		nowView:     "Nothing needs you, and nothing runs. Start a pipeline with: stopgate start",
 		inboxView:   "No open decisions.",
 		agentView:   "No agent runs.",
-		sessionView: "No session of Claude Code in tmux has called a hook. Set a project up with: stopgate init",
+		sessionView: "No session of Claude Code has called a hook. See whether they are installed with: stopgate status",
 		stopView:    "No stop was judged by gates yet. Add some with: stopgate init",
 		projectView: "No project was approved. Set one up with: stopgate init",
 	}[s.view], "No pipeline runs. Start one with: stopgate start")

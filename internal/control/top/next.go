@@ -25,6 +25,7 @@ type (
 	// Polled is what no event tells of. It has stops only from time to time.
 	Polled struct {
 		Sessions []daemonapi.Session
+		Seen     []daemonapi.Seen
 		Dead     []daemonapi.WorkItem
 		Stops    []daemonapi.GateRun
 	}
@@ -107,7 +108,7 @@ func next(s State, event any) (State, []any) {
 	case Changed:
 		return s.changed(e.Owners)
 	case Polled:
-		s.World.Sessions, s.World.Dead = e.Sessions, e.Dead
+		s.World.Sessions, s.World.Seen, s.World.Dead = e.Sessions, e.Seen, e.Dead
 		if e.Stops != nil {
 			s.World.Stops = e.Stops
 		}

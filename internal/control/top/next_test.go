@@ -405,3 +405,30 @@ func TestProjectsAreSurveyed(t *testing.T) {
 		t.Error("not when the person asks")
 	}
 }
+
+// Sessions are listed in tmux and outside of it, each once, and those that gave up need a person. Those of
+// agents are known by their owners.
+func TestSessionsOutsideOfTmux(t *testing.T) {
+	w := World{Owners: map[string]daemonapi.Owner{}}
+	w.add([]daemonapi.Owner{{ID: "o", Status: "running", Agent: &daemonapi.Agent{ID: "a", Session: "of-an-agent"}}})
+	w.Sessions = []daemonapi.Session{{Session: "notes", Pane: "%3", State: "free", Since: noon}, {Session: "work", Pane: "%4", State: "busy", Since: noon}}
+	const limit = "Allowed although test still fails: the retry limit is reached"
+	w.Seen = []daemonapi.Seen{
+		{ID: "alone", State: "stopped", Since: noon},
+		{ID: "left", State: "gave_up", Headline: limit, Since: noon},
+		{ID: "asks", State: "asking", Since: noon},
+		{ID: "of-an-agent", State: "gave_up", Since: noon},
+		{ID: "in-notes", Pane: "%3", State: "gave_up", Headline: limit, Since: noon},
+		{ID: "before", Pane: "%3", State: "stopped", Since: before(time.Hour)},
+		{ID: "in-work", Pane: "%4", State: "gave_up", Since: before(time.Hour)},
+	}
+	s := after(beginning(80, 24), with([]any{Up{w}}, keys("4"))...)
+	var got []string
+	for _, r := range s.table.rows {
+		got = append(got, r.state+" "+r.what+" "+r.last)
+	}
+	want := []string{"asking session asks Claude Code asks", "gave up notes " + limit, "gave up session left " + limit, "busy work pane %4", "stopped session alone "}
+	if diff := cmp.Diff(want, got); diff != "" || s.table.needs != 3 {
+		t.Errorf("%d need a person; %s", s.table.needs, diff)
+	}
+}

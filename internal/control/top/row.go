@@ -2,7 +2,6 @@ package top
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,9 +38,9 @@ type row struct {
 
 // symbols stand before the words of states, for those who look and do not read.
 var symbols = map[string]string{
-	"decide": "?", "asking": "?", "held": "!", "dead": "!", "blocked": "✗", "not enforced": "!",
+	"decide": "?", "asking": "?", "held": "!", "dead": "!", "blocked": "✗", "not enforced": "!", "gave up": "!",
 	"running": "*", "busy": "*", "starting": "*", "waiting": "~", "parked": "~", "queued": ".", "free": "-",
-	"done": "✓", "allowed": "✓", "enforced": "✓", "failed": "✗", "refused": "✗", "cancelled": "x", "exited": "x", "ended": "x",
+	"stopped": "-", "done": "✓", "allowed": "✓", "enforced": "✓", "failed": "✗", "refused": "✗", "cancelled": "x", "exited": "x", "ended": "x",
 }
 
 func symbolOf(state string) string { return cmp.Or(symbols[state], " ") }
@@ -90,7 +89,7 @@ func ownerRow(o *daemonapi.Owner) row {
 	}
 	switch {
 	case r.decision != nil && o.Ended == nil:
-		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, question(r.decision)
+		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, r.decision.Question()
 	case o.Status == "held":
 		r.rank, r.last = needsPerson, cmp.Or(o.Held, o.Error)
 	case o.Status == "queued":
@@ -112,19 +111,6 @@ func ownerRow(o *daemonapi.Owner) row {
 		}
 	}
 	return r
-}
-
-// question is the first line of what a person is asked.
-func question(d *daemonapi.Decision) string {
-	if asked := d.Questions(); len(asked) > 0 {
-		return asked[0].Question
-	}
-	for text := range strings.Lines(d.Context) {
-		if text = strings.TrimSpace(text); text != "" {
-			return text
-		}
-	}
-	return d.Source
 }
 
 // agentState is how far an agent is, in a word.
@@ -154,7 +140,7 @@ func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 	case a.Status == "exited":
 		r.rank = ended
 	case r.decision != nil:
-		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, question(r.decision)
+		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, r.decision.Question()
 	case r.state == "parked" || r.state == "queued":
 		r.rank = idle
 	}
@@ -166,12 +152,22 @@ func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 
 // sessions are those of people. Those of agents are known by their owners.
 func (s *State) sessions() (rows []row) {
-	agents := map[daemonapi.Terminal]bool{}
+	agents, known := map[daemonapi.Terminal]bool{}, map[string]bool{}
 	for _, o := range s.World.Owners {
 		if o.Agent != nil && o.Agent.Terminal != nil {
 			agents[*o.Agent.Terminal] = true
 		}
+		if o.Agent != nil {
+			known[o.Agent.Session] = true
+		}
 	}
+	in := map[string]*daemonapi.Seen{} // by pane: the last that was heard of
+	for i := range s.World.Seen {
+		if one := &s.World.Seen[i]; !known[one.ID] && one.Pane != "" && (in[one.Pane] == nil || one.Since.After(in[one.Pane].Since)) {
+			in[one.Pane] = one
+		}
+	}
+	panes := map[string]bool{}
 	for i := range s.World.Sessions {
 		c := &s.World.Sessions[i]
 		if agents[daemonapi.Terminal{Socket: c.Socket, Session: c.Session}] {
@@ -185,10 +181,42 @@ func (s *State) sessions() (rows []row) {
 			r.rank = running
 		case "ended":
 			r.rank = ended
+		case "free":
+			if one := in[c.Pane]; one != nil && (one.State == "gave_up" || one.State == "failed") {
+				let := seenRow(one)
+				r.rank, r.state, r.last, r.project = let.rank, let.state, let.last, let.project
+			}
 		}
+		panes[c.Pane] = true
 		rows = append(rows, r)
 	}
+	for i := range s.World.Seen {
+		if one := &s.World.Seen[i]; !known[one.ID] && !panes[one.Pane] {
+			rows = append(rows, seenRow(one))
+		}
+	}
 	return rows
+}
+
+// seenRow is a session by what its hooks told.
+func seenRow(one *daemonapi.Seen) row {
+	r := row{
+		ref: Ref{SeenRow, one.ID}, rank: idle, state: strings.ReplaceAll(one.State, "_", " "), what: "session " + shortID(one.ID), project: projectName(one.Project),
+		last: one.Headline, since: one.Since, usd: one.USD,
+	}
+	switch one.State {
+	case "asking":
+		r.rank, r.last = needsPerson, "Claude Code asks"
+	case "failed":
+		r.rank, r.last = needsPerson, "an error of the API ended its turn"
+	case "gave_up":
+		r.rank = needsPerson
+	case "busy", "blocked":
+		r.rank = running
+	case "ended":
+		r.rank = ended
+	}
+	return r
 }
 
 func sessionRef(c *daemonapi.Session) Ref {
@@ -223,38 +251,24 @@ func (s *State) stops() (rows []row) {
 	for i := range s.World.Stops {
 		stop := &s.World.Stops[i]
 		rows = append(rows, row{
-			ref: Ref{StopRow, stop.ID}, rank: ended, state: decided(stop.Decision), what: some(stop.Event) + " " + shortID(stop.Session), project: projectName(stop.Project),
-			last: why(stop), since: stop.Time,
+			ref: Ref{StopRow, stop.ID}, rank: ended, state: decided(stop), what: some(stop.Event) + " " + shortID(stop.Session), project: projectName(stop.Project),
+			last: stop.Headline, since: stop.Time,
 		})
 	}
 	return rows
 }
 
-// why is in a few words why a stop was allowed or blocked.
-func why(stop *daemonapi.GateRun) string {
-	counts := map[string]int{}
-	reason, skipped := "", ""
-	for _, tree := range stop.Trees {
-		reason = cmp.Or(reason, tree.Why)
-		if len(tree.Gates) > 0 {
-			skipped = cmp.Or(skipped, tree.Gates[0].Why)
-		}
-		for _, gate := range tree.Gates {
-			if counts[gate.Outcome]++; gate.Outcome == "failed" {
-				return some(gate.Job) + " failed: " + some(gate.Why)
-			}
-		}
+// decided is how a stop was answered, in a word or two.
+func decided(stop *daemonapi.GateRun) string {
+	switch {
+	case stop.NotEnforced != "":
+		return "not enforced"
+	case stop.Result == "gave_up":
+		return "gave up"
+	case stop.Result == "rejected":
+		return "refused"
 	}
-	var parts []string
-	for _, outcome := range []string{"passed", "proven", "could_not_run", "not_started", "skipped"} {
-		if n := counts[outcome]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(outcome, "_", " ")))
-		}
-	}
-	if len(parts) == 1 && counts["skipped"] > 0 && skipped != "" { // then that is the reason
-		parts[0] += ": " + skipped
-	}
-	return cmp.Or(strings.Join(parts, ", "), reason, "no gate was asked")
+	return stop.Result
 }
 
 func (s *State) projectRows() (rows []row) {

@@ -193,7 +193,7 @@ func hostile(text string, width, height int) []State {
 	asks.ID, asks.Source = "asks", "question"
 	asks.Ask = &daemonapi.Ask{Questions: []daemonapi.Question{{Question: text, Multi: true, Options: []daemonapi.Choice{{Label: text, Description: text}}}, {Question: text}}}
 	stop := someStop("block")
-	stop.Session, stop.Project, stop.Event, stop.Trees[0].Why, stop.Trees[0].Root = text, text, text, text, text
+	stop.Session, stop.Project, stop.Event, stop.Headline, stop.Result, stop.Trees[0].Why, stop.Trees[0].Root = text, text, text, text, text, text, text
 	stop.Trees[0].Gates[1] = daemonapi.Gate{Job: text, Outcome: "failed", Why: text, Log: text}
 
 	w := World{Owners: map[string]daemonapi.Owner{}, Stops: []daemonapi.GateRun{stop}}
@@ -203,6 +203,7 @@ func hostile(text string, width, height int) []State {
 	asks.Owner = asking.ID
 	w.add([]daemonapi.Owner{*owner, asking})
 	w.Sessions = []daemonapi.Session{{Session: text, Pane: text, Socket: text, State: text, Since: noon}}
+	w.Seen = []daemonapi.Seen{{ID: "seen", Project: text, State: text, Headline: text, Since: noon}}
 	w.Dead = []daemonapi.WorkItem{{ID: "dead", Queue: text, Error: text, Key: text, Project: text}}
 	base := after(beginning(width, height), Up{w}, Surveyed{[]Project{{Root: text, Why: text, Hint: text}}})
 

@@ -210,7 +210,7 @@ func (s *Source) tellWorld(ctx context.Context, status daemonapi.Status, tell fu
 	if err != nil {
 		return err
 	}
-	w.Sessions, w.Dead, w.Stops = p.Sessions, p.Dead, p.Stops
+	w.Sessions, w.Seen, w.Dead, w.Stops = p.Sessions, p.Seen, p.Dead, p.Stops
 	tell(Up{w})
 	return nil
 }
@@ -254,6 +254,13 @@ func (s *Source) tellPolled(ctx context.Context, stops bool, tell func(any)) err
 func (s *Source) poll(ctx context.Context, stops bool) (p Polled, err error) {
 	if p.Sessions, err = s.client.Sessions(ctx, daemonapi.Filter{Limit: maxSessions}); err != nil {
 		return p, err
+	}
+	for _, states := range []string{"asking,failed,gave_up", "busy,blocked,stopped"} { // many that only stopped hide none that needs a person
+		seen, err := s.client.Seen(ctx, daemonapi.Filter{Status: states, Limit: maxSessions})
+		if err != nil && daemonapi.Code(err) != "not_found" { // an older daemon does not know of them
+			return p, err
+		}
+		p.Seen = append(p.Seen, seen...)
 	}
 	if p.Dead, err = s.client.SomeWork(ctx, daemonapi.Filter{Status: "dead", Limit: maxDead}); err != nil || !stops {
 		return p, err

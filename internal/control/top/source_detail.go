@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/kept"
 )
 
 // stops are the newest that were judged, of one session of Claude Code or, with "", of all. All that is
@@ -49,6 +48,10 @@ func (s *Source) detail(ctx context.Context, ref Ref) (d Detail, err error) {
 		return d, err
 	case SessionRow:
 		return s.session(ctx, ref)
+	case SeenRow:
+		stops, err := s.stops(ctx, ref.ID, 1)
+		s.addStop(&d, newest(stops, func(*daemonapi.GateRun) bool { return true }))
+		return d, err
 	case StopRow:
 		stops, err := s.stops(ctx, "", maxStops)
 		s.addStop(&d, newest(stops, func(stop *daemonapi.GateRun) bool { return stop.ID == ref.ID }))
@@ -125,11 +128,11 @@ func (s *Source) addStop(d *Detail, stop *daemonapi.GateRun) {
 			if gate.Outcome != "failed" || gate.Log == "" {
 				continue
 			}
-			const most = 1 << 20
-			if text, err := regular.Read(gate.Log, most); err == nil {
-				lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-				d.GateLog = lines[max(0, len(lines)-detailLogLines):]
+			lines, err := kept.Tail(s.stateDir, gate.Log, detailLogLines)
+			if err != nil {
+				lines = []string{"(" + kept.Trouble(err) + ")"}
 			}
+			d.GateLog = lines
 			return
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/kept"
 )
 
 // daemon is one that answers as it is told to.
@@ -227,7 +228,8 @@ func TestDetails(t *testing.T) {
 	d.answers["/v1/pipelines/p1"] = daemonapi.Owner{ID: "p1", Agent: &agent}
 	d.answers["/v1/agents/a1"] = agent
 	d.answers["/v1/agents/a1/conversation"] = daemonapi.Conversation{Messages: []daemonapi.Message{{Kind: "words", Text: "hello"}}}
-	gateLog := filepath.Join(t.TempDir(), "log")
+	gateLog := filepath.Join(kept.Dir(filepath.Dir(d.socket)), "shop", "1.log")
+	check(t, os.MkdirAll(filepath.Dir(gateLog), 0o700))
 	check(t, os.WriteFile(gateLog, []byte("it failed\n"), 0o600))
 	failed := []daemonapi.GateTree{{Gates: []daemonapi.Gate{{Job: "lint", Outcome: "passed"}, {Job: "test", Outcome: "failed", Log: gateLog}}}}
 	d.answers["/v1/agents"] = []daemonapi.Agent{{ID: "a2", Session: "of-an-agent"}}
@@ -261,6 +263,24 @@ func TestDetails(t *testing.T) {
 	}
 	if got := s.Show(ctx, Ref{StopRow, "g1"}); got.Err != nil || got.Detail.Stop.ID != "g1" {
 		t.Errorf("a stop: %+v", got)
+	}
+}
+
+// The journal names the logs of gates. Only those that stopgate keeps are read.
+func TestALogThatIsNotOurs(t *testing.T) {
+	state := t.TempDir()
+	secret := filepath.Join(t.TempDir(), "secret.log")
+	check(t, os.WriteFile(secret, []byte("a secret\n"), 0o600))
+	link := filepath.Join(kept.Dir(state), "shop", "1.log")
+	check(t, os.MkdirAll(filepath.Dir(link), 0o700))
+	check(t, os.Symlink(secret, link))
+	s := NewSource(nil, state)
+	for _, path := range []string{secret, link} {
+		d := Detail{}
+		s.addStop(&d, &daemonapi.GateRun{Trees: []daemonapi.GateTree{{Gates: []daemonapi.Gate{{Outcome: "failed", Log: path}}}}})
+		if got := strings.Join(d.GateLog, " "); strings.Contains(got, "a secret") || !strings.HasPrefix(got, "(cannot be read: ") {
+			t.Errorf("%s: %q", path, got)
+		}
 	}
 }
 

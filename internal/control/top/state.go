@@ -53,7 +53,8 @@ type Link struct {
 type World struct {
 	Status   daemonapi.Status
 	Owners   map[string]daemonapi.Owner // those that have not ended, and the newest others
-	Sessions []daemonapi.Session
+	Sessions []daemonapi.Session        // in tmux
+	Seen     []daemonapi.Seen           // all, in tmux or not
 	Dead     []daemonapi.WorkItem
 	Stops    []daemonapi.GateRun
 	Projects []Project
@@ -125,6 +126,7 @@ const (
 	OwnerRow    Kind = "owner"
 	AgentRow    Kind = "agent"
 	SessionRow  Kind = "session"
+	SeenRow     Kind = "seen"
 	DecisionRow Kind = "decision"
 	WorkRow     Kind = "work"
 	StopRow     Kind = "stop"

@@ -90,7 +90,9 @@ func sorted(rows []row) []row {
 	return in
 }
 
-func urgency(r *row) int { return slices.Index([]string{"decide", "asking", "held", "dead"}, r.state) }
+func urgency(r *row) int {
+	return slices.Index([]string{"decide", "asking", "failed", "gave up", "held", "dead"}, r.state)
+}
 
 // selected is the row under the cursor, and where it is; none where there is no row.
 func (s *State) selected() (at int, found bool) {
@@ -108,7 +110,7 @@ func (s *State) selected() (at int, found bool) {
 
 // listOf is the list that has all rows of a kind.
 var listOf = map[Kind]view{
-	OwnerRow: pipelineView, AgentRow: agentView, SessionRow: sessionView, DecisionRow: inboxView, StopRow: stopView, ProjectRow: projectView, WorkRow: nowView,
+	OwnerRow: pipelineView, AgentRow: agentView, SessionRow: sessionView, SeenRow: sessionView, DecisionRow: inboxView, StopRow: stopView, ProjectRow: projectView, WorkRow: nowView,
 }
 
 // rowOf is what is known of something without asking.

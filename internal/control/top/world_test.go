@@ -149,14 +149,14 @@ func someMessages() []daemonapi.Message {
 
 func someStop(decision string) daemonapi.GateRun {
 	stop := daemonapi.GateRun{
-		ID: "01STOP" + decision, Time: before(4 * time.Minute), Event: "Stop", Session: "5c3b9a77", Pane: "%4", Project: "/home/ada/shop", Decision: decision, DurationMS: 8300,
+		ID: "01STOP" + decision, Time: before(4 * time.Minute), Event: "Stop", Session: "5c3b9a77", Pane: "%4", Project: "/home/ada/shop", Decision: decision, Result: "blocked", Headline: "Blocked: test failed", DurationMS: 8300,
 		Trees: []daemonapi.GateTree{{Root: "/home/ada/shop", Status: "failed", Gates: []daemonapi.Gate{
 			{Job: "lint", Outcome: "proven"},
 			{Job: "test", Outcome: "failed", Why: "exit status 1: TestTotal", DurationMS: 8123, Log: "/state/logs/test.log"},
 		}}},
 	}
 	if decision == "allow" {
-		stop.Time = before(2 * time.Hour)
+		stop.Time, stop.Result, stop.Headline = before(2*time.Hour), "allowed", "Allowed: 2 gates passed, 1 of them before for exactly this content"
 		stop.Trees[0].Status = "passed"
 		stop.Trees[0].Gates[1] = daemonapi.Gate{Job: "test", Outcome: "passed", DurationMS: 8000}
 	}

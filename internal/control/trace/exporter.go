@@ -156,7 +156,7 @@ func (e *Exporter) post(ctx context.Context, target Target, records []*event.Rec
 		return errors.New("the endpoint is not a URL") // without a word of it
 	}
 	request.Header.Set("Content-Type", "application/x-protobuf")
-	request.Header.Set("User-Agent", "stopgated/"+short(e.Version))
+	request.Header.Set("User-Agent", "stopgated/"+plain.Short(e.Version, longestText))
 	for name, value := range target.Headers {
 		request.Header.Set(name, value)
 	}

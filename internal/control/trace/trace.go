@@ -27,9 +27,10 @@ const (
 	longestText = 128
 )
 
-// IsStop reports whether a record is the answer to a stop: what there are traces of.
+// IsStop reports whether a record is the answer to a stop: what there are traces of. A second call for the
+// same stop has none.
 func IsStop(r *event.Record) bool {
-	return r.Kind == event.Answered && (r.Event == "Stop" || r.Event == "SubagentStop")
+	return r.Kind == event.Answered && (r.Event == "Stop" || r.Event == "SubagentStop") && !r.Adopted()
 }
 
 // Spans are the spans of a stop, its own first. They hold names, ids and numbers: no prompt, no message
@@ -58,7 +59,7 @@ func (b *builder) keepers(root *tracepb.Span, verdicts []event.Verdict) (gates *
 	for _, v := range verdicts {
 		took := b.whole.place(v.StartMS, v.DurationMS, at)
 		at = took.end
-		s := b.span(root, took, "keeper "+short(v.Keeper),
+		s := b.span(root, took, "keeper "+plain.Short(v.Keeper, longestText),
 			text("stopgate.keeper", v.Keeper), text("stopgate.outcome", v.Outcome), text("stopgate.status", v.Status),
 			flag("stopgate.blocked", v.Blocked), flag("stopgate.reused", v.Reused), number("stopgate.cost_usd", v.Cost.USD),
 		)
@@ -101,7 +102,7 @@ func (b *builder) gate(parent *tracepb.Span, within period, tree event.Tree, g e
 	if rest == "" { // such as "lock"
 		name = kind
 	}
-	s := b.span(parent, within.place(g.StartMS, g.DurationMS, within.start), "gate "+short(name),
+	s := b.span(parent, within.place(g.StartMS, g.DurationMS, within.start), "gate "+plain.Short(name, longestText),
 		text("stopgate.gate", name), text("stopgate.gate.kind", kind), text("stopgate.gate.entry_point", entry),
 		text("stopgate.outcome", g.Outcome), text("stopgate.tree", base(tree.Root)),
 	)
@@ -183,7 +184,7 @@ func nano(t time.Time) uint64 {
 func fromNano(n uint64) time.Time { return time.Unix(0, int64(n)) }
 
 func text(key, value string) []*commonpb.KeyValue {
-	if value = short(value); value == "" {
+	if value = plain.Short(value, longestText); value == "" {
 		return nil
 	}
 	return attribute(key, &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}})
@@ -220,10 +221,4 @@ func base(path string) string {
 		return ""
 	}
 	return filepath.Base(path)
-}
-
-// short makes one plain line of a few bytes of a text: protobuf takes no invalid UTF-8.
-func short(s string) string {
-	s = s[:min(len(s), 4*longestText)] // what follows is cut off anyway
-	return plain.Cut(plain.Line(strings.ToValidUTF8(s, "�")), longestText)
 }

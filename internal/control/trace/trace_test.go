@@ -202,3 +202,15 @@ func TestManyGatesInOneTrace(t *testing.T) {
 		t.Errorf("%d spans: %s", len(spans), draw(spans[:1]))
 	}
 }
+
+// A second call for the same stop gave the first one's answer: there is one trace of them.
+func TestAnAdoptedStopHasNoTrace(t *testing.T) {
+	r := event.Record{Kind: event.Answered, Event: "Stop", Verdicts: []event.Verdict{{Keeper: "gates", Status: "passed"}}}
+	if !IsStop(&r) {
+		t.Error("a stop has none")
+	}
+	r.Verdicts = []event.Verdict{{Keeper: "chain", Status: "adopted"}}
+	if IsStop(&r) {
+		t.Error("an adopted one has one")
+	}
+}

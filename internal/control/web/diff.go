@@ -110,7 +110,7 @@ func changed(files []*diffFile) (some []*diffFile) {
 	return some
 }
 
-// diffName is the name in a header such as a/NAME b/NAME, of which both are the same.
+// diffName is the name in a header such as a/NAME b/NAME, where both names are the same.
 func diffName(header string) string {
 	half := header[:len(header)/2]
 	name := half[min(2, len(half)):]

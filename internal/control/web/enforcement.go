@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/doctor"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/record/stops"
@@ -161,6 +162,12 @@ func judge(p stops.Place, g doctor.Glance, known bool, now time.Time) placeRow {
 		return row
 	}
 	switch {
+	case g.Invalid:
+		return bad("not enforced", "Its configuration cannot be used.", "stopgate validate")
+	case len(g.Exempt) > 0:
+		return warn("does not block", "Red gates block no stop: "+g.Exempt[0].Setting+".", "stopgate status")
+	case g.Failures > 0:
+		return bad("not enforced", "The retry limit is reached: "+ledger.LimitEnds+".", "stopgate clean")
 	case p.Unanswered > 0:
 		return warn("gaps", plain.Count(p.Unanswered, "stop")+" got no answer: the hook was killed.", "stopgate doctor")
 	case len(g.Hooks.Scopes) == 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
 )
@@ -79,6 +80,9 @@ func TestIssue18EnforcementIsJudged(t *testing.T) {
 		{"gates could not run", gap(stops.CouldNotRun), sound(), notEnforced, "so it was", "stopgate doctor"},
 		{"it was not approved then", gap(stops.Untrusted), with(func(g *doctor.Glance) { g.ApprovedAt = now }), enforced, "", ""},
 		{"it was off then", gap(stops.Off), sound(), enforced, "", ""},
+		{"the retry limit is reached", proven, with(func(g *doctor.Glance) { g.Failures = 4 }), notEnforced, "retry limit", "stopgate clean"},
+		{"red gates do not count", proven, with(func(g *doctor.Glance) { g.Exempt = []config.Exemption{{Setting: "max_retries: 0"}} }), notSure, "max_retries: 0", ""},
+		{"a configuration that is invalid", proven, with(func(g *doctor.Glance) { g.Invalid = true }), notEnforced, "cannot be used", "stopgate validate"},
 		{"it only observes", gap(stops.Observing), sound(), notSure, "so it was", ""},
 		{"a hook was killed", unanswered, sound(), notSure, "2 stops", "stopgate doctor"},
 	} {

@@ -42,7 +42,7 @@ type card struct {
 }
 
 // Ask is what the person is asked, in one line.
-func (c card) Ask() string { return question(c.Decision) }
+func (c card) Ask() string { return c.Question() }
 
 // Said is the rest of what led to the decision.
 func (c card) Said() string {
@@ -51,15 +51,7 @@ func (c card) Said() string {
 }
 
 // Several reports whether the agent asks several questions, each of which needs an answer.
-func (c card) Several() bool { return c.Decision.Ask != nil && len(c.Decision.Ask.Questions) > 1 }
-
-// Questions are what the agent asks.
-func (c card) Questions() []daemonapi.Question {
-	if c.Decision.Ask == nil {
-		return nil
-	}
-	return c.Decision.Ask.Questions
-}
+func (c card) Several() bool { return len(c.Questions()) > 1 }
 
 // Plan is the plan that the agent wants to follow, Input what it wants to use a tool for.
 func (c card) Plan() string {
@@ -79,15 +71,6 @@ func (c card) Input() string {
 
 // Words reports whether a person may answer in words.
 func (c card) Words() bool { return c.TakesWords() && !c.Several() }
-
-// question is what a decision asks, in one line.
-func question(d daemonapi.Decision) string {
-	if d.Ask != nil && len(d.Ask.Questions) == 1 {
-		return d.Ask.Questions[0].Question
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(d.Context), "\n")
-	return cmp.Or(first, d.Source)
-}
 
 // settled is how a decision was settled.
 func settled(d daemonapi.Decision) string {

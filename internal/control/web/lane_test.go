@@ -45,6 +45,16 @@ func TestIssue18SessionsWithThoseThatNeedAPersonFirst(t *testing.T) {
 		t.Error("it lists what doctor tries")
 	}
 
+	seen, err := s.site.Seen() // as other programs are told
+	check(t, err)
+	states := map[string]string{}
+	for _, one := range seen {
+		states[one.ID] = one.State
+	}
+	if len(seen) != 6 || states["gave-up-1"] != "gave_up" || states["asking-1"] != "asking" || states["ended-1"] != "ended" {
+		t.Errorf("%+v", seen)
+	}
+
 	body = v.get("/sessions?show=blocked").body
 	if strings.Contains(body, "busy-1") || !strings.Contains(body, "blocked-1") {
 		t.Error(body)

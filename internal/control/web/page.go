@@ -171,7 +171,7 @@ var functions = template.FuncMap{
 	"dict":     dict,
 	"link":     link,
 	"linkTo":   linkTo,
-	"question": question,
+	"question": func(d daemonapi.Decision) string { return d.Question() },
 	"settled":  settled,
 	"main":     isMain,
 	"last":     func(options []daemonapi.Option) daemonapi.Option { return options[len(options)-1] },

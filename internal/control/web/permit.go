@@ -132,7 +132,7 @@ func (h *handler) actByLink(w http.ResponseWriter, r *Request) error {
 	if d.Resolved != nil {
 		return &api.Error{Status: http.StatusGone, Failure: daemonapi.Failure{Code: "gone", Error: "This is answered already: " + settled(d) + "."}}
 	}
-	shown := actPage{Ask: question(d), Option: p.Option, Name: d.Name, Path: r.URL.EscapedPath()}
+	shown := actPage{Ask: d.Question(), Option: p.Option, Name: d.Name, Path: r.URL.EscapedPath()}
 	if r.Method == http.MethodPost {
 		if _, err := r.Answer(r.Context(), d.ID, daemonapi.Answer{ID: daemonapi.NewID(), Option: p.Option}); err != nil {
 			return err

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/record/stops"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // sessionsPage are the sessions of Claude Code.
@@ -73,6 +75,22 @@ func labelOf(s *Seen) string {
 
 // Label is what the session does, in a word.
 func (s Seen) Label() string { return labelOf(&s) }
+
+// Seen are all sessions, for other programs. Those that doctor made are not among them.
+func (s *Site) Seen() (all []daemonapi.Seen, err error) {
+	seen, err := s.roster.refresh().All()
+	for i := range seen {
+		one := &seen[i]
+		if strings.HasPrefix(one.ID, doctor.SessionPrefix) {
+			continue
+		}
+		all = append(all, daemonapi.Seen{
+			ID: one.ID, Project: one.Project, Pane: plain.Line(one.Pane), State: strings.ReplaceAll(labelOf(one), " ", "_"), Since: when(one),
+			Stop: one.Last.Call, Headline: one.Last.Headline, USD: one.USD,
+		})
+	}
+	return all, err
+}
 
 // turn is a session's place in the list: those that need a person, then those that were blocked, then
 // those that work.

@@ -28,8 +28,8 @@ type spentRow struct {
 	Agent, Review float64
 }
 
-// chartOf draws what an agent spent and what the reviews at its stops did. total is that of all reviews,
-// of which stops are the last. It is nil where there is nothing to draw.
+// chartOf draws what an agent spent and what the reviews at its stops did. total is what all reviews
+// cost; the stops here are the last of them. It is nil where there is nothing to draw.
 func chartOf(agent []Spent, judged []*stops.Stop, total float64) *spentChart {
 	rows := make([]spentRow, 0, len(agent)+len(judged))
 	before := total

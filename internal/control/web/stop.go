@@ -140,7 +140,7 @@ func toneOf(s *stops.Stop) string {
 		return "bad"
 	case s.Decision == stops.Unanswered:
 		return "busy"
-	case s.Decision == stops.Allowed && s.Gap == nil && (s.By == nil || s.By.Outcome == event.GatePassed):
+	case s.Clean():
 		return "good"
 	}
 	return "warn"

@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -25,9 +27,14 @@ type Glance struct {
 	ApprovedAt time.Time
 	Fault      string // what is wrong with the approval
 	Configured bool   // it has, or had when it was approved, a configuration
+	Invalid    bool   // what counts of its configuration cannot be used
 	Hooks      settings.Reach
 	Off        *stop.Recess
-	Tested     *Tested
+	// Exempt are the settings by which red gates block no stop, and Failures the failing runs where the retry
+	// limit is reached: then they block none either.
+	Exempt   []config.Exemption
+	Failures int
+	Tested   *Tested
 }
 
 // Look looks at a project.
@@ -37,13 +44,16 @@ func Look(stateDir string, global *config.Global, root string, now time.Time) Gl
 		return g
 	}
 	store := trust.NewStore(stateDir)
-	g.Configured = paths.HasConfig(root) || store.Gated(root)
+	g.Configured = paths.HasConfig(root) || global.Enforces() && store.Gated(root)
 	if global.Enforces() {
 		standing, err := store.Standing(root)
 		g.Trust, g.Changed, g.ApprovedAt = standing.State, standing.Changed, standing.ApprovedAt
 		if err != nil {
 			g.Fault = plain.Line(err.Error())
 		}
+	}
+	if g.Configured {
+		g.lookAtGates(stateDir, global, root)
 	}
 	g.Hooks = settings.ReachOf(root)
 	if recess, on := stop.InRecess(stateDir, root, now); on {
@@ -53,6 +63,20 @@ func Look(stateDir string, global *config.Global, root string, now time.Time) Gl
 		g.Tested = &tested
 	}
 	return g
+}
+
+// lookAtGates tells whether red gates would block a stop.
+func (g *Glance) lookAtGates(stateDir string, global *config.Global, root string) {
+	locator := stop.Locator{StateDir: stateDir, Global: global, Environ: os.Environ()}
+	project := locator.Locate(root, false).Project
+	g.Invalid = project == nil && g.Trust != trust.Untrusted && g.Trust != trust.Damaged
+	if project != nil {
+		globalFile, _ := paths.GlobalConfig() // only named
+		g.Exempt = global.Exemptions(project.Config, os.Environ(), paths.ProjectConfig(root), globalFile)
+	}
+	if state, err := ledger.Open(stateDir, root).Read(); err == nil && state.Series.Limit {
+		g.Failures = state.Series.Failures
+	}
 }
 
 // Tested is what doctor found in a project the last time.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -41,6 +42,18 @@ func TestIssue18AGlanceTellsWhetherAProjectIsEnforced(t *testing.T) {
 	}
 	global.Trust = config.TrustOff
 	if g := look(); g.Trust != "" {
+		t.Errorf("%+v", g)
+	}
+	check(t, ledger.Open(place.StateDir, place.Root).Update(t.Context(), func(s *ledger.State) error {
+		s.Series.Failures, s.Series.Limit = 4, true
+		return nil
+	}))
+	checktest.Write(t, paths.ProjectConfig(place.Root), "mode: observe\nhooks: {}\n")
+	if g := look(); g.Failures != 4 || g.Invalid || len(g.Exempt) != 1 || g.Exempt[0].Setting != "mode: observe" {
+		t.Errorf("%+v", g)
+	}
+	checktest.Write(t, paths.ProjectConfig(place.Root), "mode: [\n")
+	if g := look(); !g.Invalid {
 		t.Errorf("%+v", g)
 	}
 	check(t, os.RemoveAll(place.Root))

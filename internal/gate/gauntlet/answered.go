@@ -24,7 +24,7 @@ func notJudged(why string) string { return "not judged: " + why }
 // whether it was asked or not. It starts no process, and reads only the folders that entry
 // points with a * name.
 func (s *Stop) Record(r *Result) event.Tree {
-	out := event.Tree{Root: s.Project.Root, Tree: r.Tree, Approval: s.Project.Approval, Status: string(r.Status), Why: r.Unjudged}
+	out := event.Tree{Root: s.Project.Root, Tree: r.Tree, Approval: s.Project.Approval, Status: string(r.Status), Since: r.since, Why: r.Unjudged}
 	asked := map[string]bool{}
 	sameAs := map[string]string{} // by job: the one that ran for it
 	for i := range r.Gates {

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -168,9 +169,9 @@ func (e *execution) untouched(v *view) bool {
 // unchanged is the result for a tree that is the one that the agent found.
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	r := said(Unchanged, "Nothing has changed since the agent started; no gate ran.")
-	r.Tree = v.tree.Known()
+	r.Tree, r.since = v.tree.Known(), e.Found
 	if r.Tree == "" || e.Baseline == "" {
-		r.spared = notJudged("plan mode")
+		r.spared, r.since = notJudged("plan mode"), event.SincePlan
 	}
 	if aside := e.tree.Aside(ctx, e.Scope, v.position, e.Since, nil); len(aside) > 0 {
 		r.Told = append(r.Told, notSeen(aside))

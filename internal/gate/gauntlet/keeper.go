@@ -68,7 +68,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	stop := Stop{
 		Options: Options{
 			Project: tree.Project, StateDir: k.StateDir, Global: call.Global, Environ: call.Env, Now: k.Now,
-			Baseline: tree.Baseline, Red: tree.Red, Since: tree.Since, Prompt: call.Prompt,
+			Baseline: tree.Baseline, Found: tree.Found, Red: tree.Red, Since: tree.Since, Prompt: call.Prompt,
 			Plan: call.Payload.Common().PermissionMode == "plan",
 		},
 		Active:    call.BlockedBefore,

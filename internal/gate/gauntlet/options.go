@@ -32,9 +32,11 @@ type Options struct {
 	Since change.Start
 	// Observe means that nothing is blocked, so a failure does not count as a retry either.
 	Observe bool
-	// Baseline is the tree that the agent found; empty where it is not known. Red means that
-	// a stop of its session was refused on it. Plan means that the agent only plans.
+	// Baseline is the tree that the agent found; empty where it is not known. Found says what made it
+	// the baseline, in a word of event.Tree. Red means that a stop of its session was refused on it. Plan
+	// means that the agent only plans.
 	Baseline  string
+	Found     string
 	Red, Plan bool
 	// Prompt and Session are as in ledger.Run.
 	Prompt, Session string

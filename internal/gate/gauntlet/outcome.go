@@ -86,6 +86,8 @@ type Result struct {
 	Tree         string       `json:"tree,omitempty"` // id of what was looked at; empty where it is not known exactly
 	// Unjudged says which setting kept the gates from being asked; empty where none did.
 	Unjudged string `json:"-"`
+	// since is since when a tree is unchanged, in a word of event.Tree.
+	since string
 	// spared is why the gates that are not in Gates were not asked; empty where the status or
 	// Unjudged says it.
 	spared     string

@@ -153,6 +153,7 @@ type Project struct {
 type Tree struct {
 	Project  *Project
 	Baseline string       // the tree that the agent found; empty where it is not known
+	Found    string       // what made it the baseline, in a word of event.Tree
 	Red      bool         // a stop of this session was refused here, and none has passed since
 	Since    change.Start // when the session began
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -48,9 +49,13 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		for root, tree := range found {
 			first := s.Prompts == 0
 			s.SetTree(root, func(t *work.Tree) {
-				if t.Baseline = tree; first {
-					t.Reflog = change.ReflogOf(root)
+				switch {
+				case first:
+					t.Since, t.Reflog = event.SinceStart, change.ReflogOf(root)
+				case t.Baseline != tree:
+					t.Since = event.SincePrompt
 				}
+				t.Baseline = tree
 			})
 		}
 		s.DropGone()
@@ -122,7 +127,12 @@ func (c *call) settle(payload hook.Payload, root string, session *work.Session, 
 			}
 			s.SetTree(paths.Canonical(tree.Root), func(t *work.Tree) {
 				switch gauntlet.Status(tree.Status) {
-				case gauntlet.Passed, gauntlet.PassedWithWarnings, gauntlet.NoApplicableGates, gauntlet.Unchanged:
+				case gauntlet.Passed, gauntlet.PassedWithWarnings:
+					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
+				case gauntlet.NoApplicableGates, gauntlet.Unchanged:
+					if t.Baseline != tree.Tree {
+						t.Since = event.SinceStop
+					}
 					t.Baseline, t.Red = tree.Tree, false
 				case gauntlet.Failed:
 					t.Red, t.Missed = true, false

@@ -95,7 +95,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		tree := keeper.Tree{Project: project}
 		if session != nil {
 			known := session.Trees[paths.Canonical(project.Root)]
-			tree.Baseline, tree.Red = known.Baseline, known.Red
+			tree.Baseline, tree.Found, tree.Red = known.Baseline, known.Since, known.Red
 			tree.Since = startOf(session, project.Root)
 		}
 		trees = append(trees, tree)

@@ -27,6 +27,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -610,6 +611,37 @@ func TestE13ATurnThatChangesNothingIsNotJudged(t *testing.T) {
 	wantBlock(t, s.stop(nil), "check:.:t")
 }
 
+// The journal says since when an unchanged tree is so: gates may never have passed on it.
+func TestE13SinceWhenATreeIsUnchanged(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	want := func(since, headline string) {
+		t.Helper()
+		wantAllow(t, s.stop(nil))
+		all := s.records()
+		last := all[len(all)-1]
+		if got := last.Trees[0]; got.Status != "unchanged" || got.Since != since {
+			t.Errorf("%s since %q, want unchanged since %q", got.Status, got.Since, since)
+		}
+		if got := stops.Of(&last).Headline(); got != headline {
+			t.Errorf("%q, want %q", got, headline)
+		}
+	}
+	write(t, s.path("red"), "the person's own work")
+	s.prompt("what is this?", nil)
+	want(event.SinceStart, "Allowed: nothing has changed here since the session began")
+	s.prompt("fix it", nil)
+	check(t, os.Remove(s.path("red")))
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(nil))
+	s.wantTrees("project passed")
+	s.prompt("what was it?", nil)
+	want(event.SincePass, "Allowed: nothing has changed here since the gates passed")
+	write(t, s.path("red"), "by the person")
+	s.prompt("and this?", nil)
+	want(event.SincePrompt, "Allowed: nothing has changed here since the last prompt")
+}
+
 func TestE13TheBaselineMoves(t *testing.T) {
 	t.Parallel()
 	t.Run("to a person's work after a judged stop", func(t *testing.T) {
@@ -1074,6 +1106,7 @@ func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
 	write(t, s.path("red"), "")
 	wantBlock(t, s.stop(nil), "check:.:t")
 	check(t, os.Remove(s.path("red")))
+	write(t, s.path("g"), "")
 	wantAllow(t, s.stop(nil))
 	s.wantTrees("project passed")
 }

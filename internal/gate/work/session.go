@@ -52,6 +52,8 @@ type Tree struct {
 	// Baseline is the tree that the agent found or left behind green; empty where it is not
 	// known.
 	Baseline string `json:"baseline,omitempty"`
+	// Since says what made it the baseline, in a word of event.Tree; empty where an older stopgate wrote it.
+	Since string `json:"since,omitempty"`
 	// Reflog is git's log of HEAD when the session began; zero where that is not known.
 	Reflog change.Reflog `json:"reflog,omitzero"`
 	// Red means that a stop of this session was refused here, and none has passed since.

@@ -68,7 +68,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		&Word{"agent", "complete", "done", "permission", "prompt", "ref", "{}"},
 		"block",
 		[]Verdict{{"guard", "failed", "failed", true, "why", 1, 8, Cost{0.25, 1, 2, 3, 4}, true}},
-		[]Tree{{"/p", "tree", "approval", "failed", "why", []Gate{{"check:.:t", "failed", "exit 1", 4, 5, "/log", Cost{0.5, 1, 2, 3, 4}}}, 6}},
+		[]Tree{{"/p", "tree", "approval", "failed", "pass", "why", []Gate{{"check:.:t", "failed", "exit 1", 4, 5, "/log", Cost{0.5, 1, 2, 3, 4}}}, 6}},
 		[]string{"queue advanced 1/2"},
 		9, json.RawMessage(`{}`),
 	}

@@ -3,6 +3,7 @@ package event
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -119,6 +120,12 @@ type Verdict struct {
 	DurationMS int64  `json:"duration_ms"`
 	Cost       Cost   `json:"cost,omitzero"`
 	Reused     bool   `json:"reused,omitempty"` // nobody looked again: nothing had changed
+}
+
+// Adopted reports whether the record is the answer to a second call about the same stop, which is that of
+// the first: what was judged then must not count twice.
+func (r *Record) Adopted() bool {
+	return slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Keeper == "chain" && v.Status == "adopted" })
 }
 
 // Durable reports whether losing the record to a power failure would hide a

@@ -7,10 +7,20 @@ type Tree struct {
 	Tree     string `json:"tree,omitempty"`     // id of its content; empty where that is not known
 	Approval string `json:"approval,omitempty"` // id of the configuration that ran; empty without trust
 	Status   string `json:"status"`
+	Since    string `json:"since,omitempty"` // of a tree that is unchanged: since when, one of those below
 	Why      string `json:"why,omitempty"`   // why no gate was asked
 	Gates    []Gate `json:"gates,omitempty"` // every one of the configuration
 	More     int64  `json:"more,omitempty"`  // skipped ones that are not listed, because there are too many
 }
+
+// Since when a tree is unchanged. Records of an older stopgate do not say it.
+const (
+	SincePass   = "pass"   // the gates passed on it
+	SinceStart  = "start"  // the session found it at its first prompt
+	SincePrompt = "prompt" // a person changed it between two prompts
+	SinceStop   = "stop"   // a stop of the session was allowed on it, and no gate covers what changed
+	SincePlan   = "plan"   // that is not known: the agent only plans
+)
 
 // The outcomes of a gate.
 const (
@@ -43,6 +53,7 @@ func (t *Tree) append(to []byte) []byte {
 	o.string("tree", t.Tree)
 	o.string("approval", t.Approval)
 	o.always("status", t.Status)
+	o.string("since", t.Since)
 	o.string("why", t.Why)
 	o.list("gates", len(t.Gates), func(i int) { o.text = t.Gates[i].append(o.text) })
 	o.some("more", t.More)

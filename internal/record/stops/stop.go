@@ -71,17 +71,22 @@ func Of(r *event.Record) *Stop {
 		ID: r.Call, Time: r.Time, Event: r.Event, Session: r.Session, Prompt: r.Prompt, Agent: r.Agent, Project: r.Project,
 		Verdicts: r.Verdicts, Trees: r.Trees, Effects: r.Effects, DurationMS: max(0, r.DurationMS), APIError: r.Enums.Error,
 		AfterBlock: r.Enums.StopHookActive != nil && *r.Enums.StopHookActive,
+		Adopted:    r.Adopted(),
 		Decision:   Unanswered,
 	}
 	for i := range s.Verdicts {
 		s.Cost = s.Cost.Plus(s.Verdicts[i].Cost)
-		s.Adopted = s.Adopted || s.Verdicts[i].Status == "adopted"
 	}
 	if r.Kind == event.Answered {
 		s.Decision, s.By = decision(r)
 	}
 	s.Gap = gap(s)
 	return s
+}
+
+// Clean reports whether the stop was judged, and nothing was found.
+func (s *Stop) Clean() bool {
+	return s.Decision == Allowed && s.Gap == nil && (s.By == nil || s.By.Outcome == passed)
 }
 
 // letGo are the statuses of a failure that no longer blocks: something still fails, and a person

@@ -66,7 +66,7 @@ func (s *Stop) Short() string {
 	}
 	switch n := s.Counts(); {
 	case s.By.Status == "unchanged":
-		return "unchanged"
+		return strings.TrimSpace("unchanged " + since[s.unchanged()])
 	case n[event.GatePassed]+n[event.GateProven] > 0:
 		return plain.Count(n[event.GatePassed]+n[event.GateProven], "gate") + " passed"
 	default:
@@ -131,7 +131,7 @@ func (s *Stop) consent() string {
 	case "no_applicable_gates":
 		return ": no gate covers what changed"
 	case "unchanged":
-		return ": nothing has changed here since the gates passed, or since the session began"
+		return ": nothing has changed here " + cmp.Or(since[s.unchanged()], "since the gates passed, or since the session began")
 	case "passed_with_warnings":
 		return " with warnings: " + firstLine(message(s.By))
 	}
@@ -146,6 +146,27 @@ func (s *Stop) consent() string {
 		return fmt.Sprintf(": %s passed, %d of them before for exactly this content", plain.Count(ran+proven, "gate"), proven)
 	}
 	return fmt.Sprintf(": %s passed", plain.Count(ran, "gate"))
+}
+
+// since are words for since when a tree is unchanged.
+var since = map[string]string{
+	event.SincePass:   "since the gates passed",
+	event.SinceStart:  "since the session began",
+	event.SincePrompt: "since the last prompt",
+	event.SinceStop:   "since the last stop",
+	event.SincePlan:   "that gates look at: the agent only plans",
+}
+
+// unchanged is since when all trees are unchanged; "" where the record does not say it, or says several
+// things.
+func (s *Stop) unchanged() (word string) {
+	for i := range s.Trees {
+		if i > 0 && s.Trees[i].Since != word {
+			return ""
+		}
+		word = s.Trees[i].Since
+	}
+	return word
 }
 
 // named lists the gates with an outcome by their names.

@@ -47,6 +47,12 @@ func TestHeadlines(t *testing.T) {
 		"Allowed: 1 gate passed before for exactly this content": {
 			answered("allow", []event.Verdict{verdict("gates", "passed", "passed")}, tree("passed", proven)), "1 gate passed", "",
 		},
+		"Allowed: nothing has changed here since the session began": {
+			answered("allow", []event.Verdict{verdict("gates", "passed", "unchanged")}, event.Tree{Status: "unchanged", Since: event.SinceStart}), "unchanged since the session began", "",
+		},
+		"Allowed: nothing has changed here since the gates passed, or since the session began": { // of an older stopgate
+			answered("allow", []event.Verdict{verdict("gates", "passed", "unchanged")}, tree("unchanged")), "unchanged", "",
+		},
 		"Allowed: no gate covers what changed": {
 			answered("allow", []event.Verdict{verdict("gates", "passed", "no_applicable_gates")}, tree("no_applicable_gates")), "no applicable gates", "",
 		},

@@ -30,6 +30,12 @@ func Cut(text string, size int) string {
 	return strings.ToValidUTF8(text[:size-len(mark)], "") + mark
 }
 
+// Short makes one plain line of at most that many bytes of a text, which may be any bytes.
+func Short(text string, size int) string {
+	text = text[:min(len(text), 4*size)] // what follows is cut off anyway
+	return Cut(Line(strings.ToValidUTF8(text, "�")), size)
+}
+
 // LastLine is where programs say what went wrong.
 func LastLine(text string) string {
 	text = strings.TrimSpace(text)

@@ -29,7 +29,7 @@ func Dir(stateDir string) string { return filepath.Join(stateDir, "logs", "gates
 func FindingsOf(log string) string { return strings.TrimSuffix(log, ".log") + ".json" }
 
 // ErrForeign means that a path is not one of a log that is kept here. The journal names paths, and
-// whoever can write to it must not choose what people are shown.
+// a program that can write to it must not choose what people are shown.
 var ErrForeign = errors.New("not one of the logs that are kept")
 
 // check takes the paths of logs that are kept, and no others.
@@ -46,12 +46,12 @@ func Tail(stateDir, log string, most int) ([]string, error) {
 	if err := check(stateDir, log); err != nil {
 		return nil, err
 	}
-	return End(log, most)
+	return end(log, most)
 }
 
-// End is the last lines of a file, made harmless. A gate can have put anything in the place of its log,
+// end is the last lines of a file, made harmless. A gate can have put anything in the place of its log,
 // and what it printed may be anything.
-func End(path string, most int) ([]string, error) {
+func end(path string, most int) ([]string, error) {
 	file, err := regular.OpenNoFollow(path)
 	if err != nil {
 		return nil, err
