@@ -139,6 +139,7 @@ func (h *handler) live(w http.ResponseWriter, r *Request, csrf string) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it has no body
 	f, leave := h.join(p, shown)
 	defer leave()
 	s := &stream{ResponseWriter: w, csrf: csrf, have: r.Value("have")}
