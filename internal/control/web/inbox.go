@@ -48,7 +48,7 @@ func (c card) Said() string {
 	return strings.TrimSpace(rest)
 }
 
-// Several reports whether the agent asks several questions, each of which needs an answer.
+// Several reports whether the agent asks several questions, and each needs an answer.
 func (c card) Several() bool { return c.Decision.Ask != nil && len(c.Decision.Ask.Questions) > 1 }
 
 // Questions are what the agent asks.

@@ -119,7 +119,7 @@ type actPage struct {
 	Path              string
 }
 
-// act answers a decision by a link, or asks whether to: a program that only looks at the link answers nothing.
+// actByLink answers a decision by a link, or asks whether to: a program that only looks at the link answers nothing.
 func (h *handler) actByLink(w http.ResponseWriter, r *Request) error {
 	p, ok := readPermit(r.PathValue("token"), h.book.get().Key)
 	if !ok || r.Now.Unix() >= p.Expires {
