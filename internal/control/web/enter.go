@@ -29,14 +29,10 @@ func (r *Request) token() string {
 }
 
 func (h *handler) setCookie(w http.ResponseWriter, value string, age time.Duration) {
-	c := &http.Cookie{
+	http.SetCookie(w, &http.Cookie{
 		Name: h.way.cookieName(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: h.way.tls != nil, MaxAge: int(age / time.Second),
-	}
-	if value == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(w, c)
+	})
 }
 
 // enter signs a browser in by a link, which is good for once. A browser that only fetches ahead does not

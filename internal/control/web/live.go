@@ -69,7 +69,10 @@ func (s *Site) join(p *Page, r *Request) (f *feed, leave func()) {
 		ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
 		f = &feed{stop: stop, next: make(chan struct{})}
 		s.feeds.all[key] = f
-		go s.keep(ctx, f, p, r)
+		s.run(func(life context.Context) {
+			defer context.AfterFunc(life, stop)()
+			s.keep(ctx, f, p, r)
+		})
 	}
 	f.watchers++
 	return f, func() {
