@@ -217,7 +217,9 @@ func (h *handler) page(w http.ResponseWriter, r *Request, p *Page, csrf string) 
 	}
 	f := frame{
 		Title: p.Title, Path: r.URL.Path, Hash: d.hash, Main: template.HTML(d.main), Scripts: p.Scripts, Styles: p.Styles,
-		Live: "/live?page=" + url.QueryEscape(r.URL.RequestURI()),
+	}
+	if address := r.URL.RequestURI(); len(address) <= longestValue { // live looks at no longer one
+		f.Live = "/live?page=" + url.QueryEscape(address)
 	}
 	return h.send(w, r, http.StatusOK, f, csrf)
 }

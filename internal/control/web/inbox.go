@@ -30,6 +30,7 @@ type inboxPage struct {
 	Cards   []card
 	More    string
 	Settled []daemonapi.Decision
+	One     bool // it is the page of one decision
 }
 
 // card is a decision with all that helps to make it.
@@ -135,7 +136,7 @@ func readDecision(r *Request) (any, error) {
 	case err != nil:
 		return nil, err
 	case d.Resolved != nil:
-		return inboxPage{Settled: []daemonapi.Decision{d}}, nil
+		return inboxPage{Settled: []daemonapi.Decision{d}, One: true}, nil
 	}
 	return inboxPage{Cards: r.site.details.of(r.Context(), r.Plane, []daemonapi.Decision{d}, r.Now)}, nil
 }
