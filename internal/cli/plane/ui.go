@@ -96,21 +96,24 @@ func (p *Plane) controlUI(ctx context.Context, o uiOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := term.Show(p.out, p.asJSON, uiView{ui, o}); err != nil {
+		return err
+	}
 	if o.open {
-		if err := openBrowser(ctx, ui.Link); err != nil {
+		if err := openBrowser(ui.Link); err != nil {
 			fmt.Fprintf(p.errOut, "stopgate: cannot open a browser (%v); open the link yourself\n", err)
 		}
 	}
-	return term.Show(p.out, p.asJSON, uiView{ui, o})
+	return nil
 }
 
-// openBrowser opens an address as the desktop does.
-func openBrowser(ctx context.Context, link string) error {
+// openBrowser opens an address as the desktop does. It does not wait: some openers end with the browser.
+func openBrowser(link string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
-	return exec.CommandContext(ctx, opener, link).Run()
+	return exec.Command(opener, link).Start()
 }
 
 // uiView tells a person where the page is.
@@ -131,11 +134,11 @@ func (v uiView) Print(out io.Writer) {
 		fmt.Fprintln(out, signedOut)
 		return
 	}
-	where := v.URL
-	if v.asked.Listen != "" {
-		where = v.Remote
+	fmt.Fprintf(out, "the web page is on: %s\n", v.URL)
+	if v.Remote != "" {
+		fmt.Fprintf(out, "for other machines: %s\n", v.Remote)
 	}
-	fmt.Fprintf(out, "the web page is on: %s\n\n", where)
+	fmt.Fprintln(out)
 	if v.QR != "" {
 		fmt.Fprintln(out, v.QR)
 	}

@@ -10,38 +10,117 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/netip"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // certificateTime is how long our own certificate is good for: browsers take none that is for longer.
 const certificateTime = 397 * 24 * time.Hour
 
-// loadCertificate is a person's certificate, or our own, which is made once and kept.
-func loadCertificate(wanted remote, host, ours string, now time.Time) (*tls.Certificate, error) {
-	if wanted.Cert != "" || wanted.Key != "" {
-		cert, err := tls.LoadX509KeyPair(wanted.Cert, wanted.Key)
+// identity is the certificate that a door shows: a person's, which is read again when its files have
+// changed, or our own, which is made anew before it expires.
+type identity struct {
+	wanted remote
+	listen string // the host that the door listens on
+	host   string // the name by which a phone comes here
+	ours   string // the file of our own
+	log    *slog.Logger
+	now    func() time.Time
+
+	mu      sync.Mutex
+	cert    *tls.Certificate
+	read    [2]stamp // the person's files when they were read last
+	trouble string   // why the newest one was not taken
+}
+
+// stamp tells whether a file is as it was.
+type stamp struct {
+	changed time.Time
+	size    int64
+}
+
+func newIdentity(wanted remote, listen, ours string, o Options) (*identity, error) {
+	i := &identity{wanted: wanted, listen: listen, ours: ours, log: o.Log, now: o.Now}
+	i.read = i.stamps()
+	cert, err := i.load()
+	if err != nil {
+		return nil, err
+	}
+	i.cert = cert
+	i.host, err = i.reachable(cert.Leaf)
+	return i, err
+}
+
+// get implements tls.Config.GetCertificate.
+func (i *identity) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return i.current(), nil }
+
+// current is the certificate as it is now. One that cannot be used is not taken: the last one stays.
+func (i *identity) current() *tls.Certificate {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.wanted.Cert == "" && lasts(i.cert.Leaf, i.now()) {
+		return i.cert
+	}
+	stamps := i.stamps()
+	if i.wanted.Cert != "" && stamps == i.read {
+		return i.cert
+	}
+	i.read = stamps
+	cert, err := i.load()
+	if err == nil && cert.Leaf.VerifyHostname(i.host) != nil {
+		err = fmt.Errorf("the certificate is not for %s but for %s", i.host, namesOf(cert.Leaf))
+	}
+	if err == nil {
+		i.cert, i.trouble = cert, ""
+		return i.cert
+	}
+	if i.trouble != err.Error() {
+		i.trouble = err.Error()
+		i.log.Error("cannot take the web page's new certificate", "error", err)
+	}
+	return i.cert
+}
+
+func (i *identity) stamps() (all [2]stamp) {
+	for n, path := range []string{i.wanted.Cert, i.wanted.Key} {
+		if info, err := os.Stat(path); err == nil {
+			all[n] = stamp{info.ModTime(), info.Size()}
+		}
+	}
+	return all
+}
+
+// load reads a person's certificate, or our own, which is made once and kept.
+func (i *identity) load() (*tls.Certificate, error) {
+	if i.wanted.Cert != "" || i.wanted.Key != "" {
+		cert, err := tls.LoadX509KeyPair(i.wanted.Cert, i.wanted.Key)
 		if err != nil {
-			return nil, invalid("--cert %s, --key %s: %v", wanted.Cert, wanted.Key, err)
+			return nil, invalid("--cert %s, --key %s: %v", i.wanted.Cert, i.wanted.Key, err)
 		}
 		return &cert, nil
 	}
-	names := names(host)
-	if cert, err := tls.LoadX509KeyPair(ours, ours); err == nil && good(cert.Leaf, names, now) {
+	now, names := i.now(), names(i.listen)
+	if len(names) == 0 {
+		return nil, invalid("--listen %s: this machine has no address that others can reach; name the host, for example --listen 192.168.1.5:8443", i.wanted.Address)
+	}
+	if cert, err := tls.LoadX509KeyPair(i.ours, i.ours); err == nil && good(cert.Leaf, names, now) {
 		return &cert, nil
 	}
 	text, err := makeCertificate(names, now)
 	if err != nil {
 		return nil, err
 	}
-	if err := atomicfile.Write(ours, text, 0o600); err != nil {
+	if err := atomicfile.Write(i.ours, text, 0o600); err != nil {
 		return nil, err
 	}
 	cert, err := tls.X509KeyPair(text, text)
@@ -50,15 +129,20 @@ func loadCertificate(wanted remote, host, ours string, now time.Time) (*tls.Cert
 
 // good reports whether a certificate will do for another while, and for all names.
 func good(leaf *x509.Certificate, names []string, now time.Time) bool {
-	const while = 30 * 24 * time.Hour
-	return now.After(leaf.NotBefore) && now.Add(while).Before(leaf.NotAfter) &&
+	return now.After(leaf.NotBefore) && lasts(leaf, now) &&
 		!slices.ContainsFunc(names, func(name string) bool { return leaf.VerifyHostname(name) != nil })
+}
+
+// lasts reports whether a certificate does not expire soon.
+func lasts(leaf *x509.Certificate, now time.Time) bool {
+	const while = 30 * 24 * time.Hour
+	return now.Add(while).Before(leaf.NotAfter)
 }
 
 // names are what this machine may be called by others: the host that it listens on, or all addresses that
 // it has.
 func names(host string) []string {
-	if ip, err := netip.ParseAddr(host); host != "" && (err != nil || !ip.IsUnspecified()) {
+	if isOne(host) {
 		return []string{host}
 	}
 	var all []string
@@ -76,20 +160,41 @@ func names(host string) []string {
 	return all
 }
 
-// reachable is the name by which a phone comes here.
-func reachable(host string, cert *tls.Certificate) string {
-	if ip, err := netip.ParseAddr(host); host != "" && (err != nil || !ip.IsUnspecified()) {
-		return host
+// isOne reports whether a host to listen on is one, and not all that the machine has.
+func isOne(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host != "" && (err != nil || !ip.IsUnspecified())
+}
+
+// reachable is the name by which a phone comes here, for which the certificate must be.
+func (i *identity) reachable(leaf *x509.Certificate) (string, error) {
+	if isOne(i.listen) {
+		if leaf.VerifyHostname(i.listen) != nil {
+			return "", invalid("--cert %s is not for %s: it is for %s; listen at a name that it has, with --listen NAME:PORT", i.wanted.Cert, i.listen, namesOf(leaf))
+		}
+		return i.listen, nil
 	}
-	for _, name := range cert.Leaf.DNSNames {
-		if len(cert.Leaf.IPAddresses) == 0 && !strings.HasPrefix(name, "*") {
-			return name // a person's own certificate
+	if len(leaf.IPAddresses) > 0 {
+		return leaf.IPAddresses[0].String(), nil
+	}
+	for _, name := range leaf.DNSNames { // a person's own certificate, or a machine without addresses
+		if !strings.Contains(name, "*") && leaf.VerifyHostname(name) == nil {
+			return name, nil
 		}
 	}
-	if len(cert.Leaf.IPAddresses) > 0 {
-		return cert.Leaf.IPAddresses[0].String()
+	return "", invalid("--cert %s does not say what this machine is called: it is for %s; name the host, with --listen NAME:PORT", i.wanted.Cert, namesOf(leaf))
+}
+
+// namesOf are the names that a certificate is for, for people.
+func namesOf(leaf *x509.Certificate) string {
+	all := slices.Clone(leaf.DNSNames)
+	for _, ip := range leaf.IPAddresses {
+		all = append(all, ip.String())
 	}
-	return names(host)[0]
+	if len(all) == 0 {
+		return "no name"
+	}
+	return plain.Clip(plain.Line(strings.Join(all, ", ")), 300)
 }
 
 func makeCertificate(names []string, now time.Time) ([]byte, error) {

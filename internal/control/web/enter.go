@@ -29,14 +29,10 @@ func (r *Request) token() string {
 }
 
 func (h *handler) setCookie(w http.ResponseWriter, value string, age time.Duration) {
-	c := &http.Cookie{
+	http.SetCookie(w, &http.Cookie{
 		Name: h.way.cookieName(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: h.way.tls != nil, MaxAge: int(age / time.Second),
-	}
-	if value == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(w, c)
+	})
 }
 
 // enter signs a browser in by a link, which is good for once. A browser that only fetches ahead does not
@@ -58,7 +54,11 @@ func (h *handler) enter(w http.ResponseWriter, r *Request) error {
 // enterByCode signs a browser in by a pairing code.
 func (h *handler) enterByCode(w http.ResponseWriter, r *Request) error {
 	if err := readForm(w, r, longestValue); err != nil || !h.invited.takeCode(h.way.name, r.PostForm.Get("code")) {
-		h.askIn(w, r, http.StatusForbidden, "This code is wrong, was used before, or is older than 5 minutes.")
+		why := "This code is wrong, was used before, or is older than 5 minutes."
+		if h.invited.void() {
+			why = "There were too many wrong codes: the code is void. Get a new one."
+		}
+		h.askIn(w, r, http.StatusForbidden, why)
 		return nil
 	}
 	return h.letIn(w, r)
@@ -82,9 +82,10 @@ func (h *handler) askIn(w http.ResponseWriter, r *Request, status int, why strin
 		return
 	}
 	d, err := execute("enter", struct {
-		Why   string
-		Codes bool
-	}{why, h.way.tls != nil})
+		Why    string
+		Codes  bool
+		Listen string // a link for the machine itself is of no use to others
+	}{why, h.way.tls != nil, h.way.wanted.Address})
 	if err == nil {
 		err = h.send(w, r, status, frame{Title: "Sign in", Path: r.URL.Path, Main: template.HTML(d.main)}, "")
 	}

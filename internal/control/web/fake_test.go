@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
@@ -31,6 +32,8 @@ type fakePlane struct {
 	diff      Diff
 	noDiff    error
 	panics    bool
+	hold      chan struct{} // decisions are not told before it is closed; nil is at once
+	inside    atomic.Int32  // that are held so
 	asked     int
 	refusal   error // of what is asked to be done
 
@@ -93,8 +96,13 @@ func (p *fakePlane) reads() int {
 func (p *fakePlane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
 	p.mu.Lock()
 	p.asked++
-	panics := p.panics
+	panics, hold := p.panics, p.hold
 	p.mu.Unlock()
+	if hold != nil {
+		p.inside.Add(1)
+		<-hold
+		p.inside.Add(-1)
+	}
 	if panics {
 		panic("as the test wants it")
 	}

@@ -27,8 +27,12 @@ const (
 	longestAddress = 4 << 10
 )
 
-// reading is how long a browser may take to send a form. Tests shorten it.
-var reading = 10 * time.Second
+// reading is how long a browser may take to send a form, asking how long a request may take in all: only
+// a stream lives longer. Tests shorten them.
+var (
+	reading = 10 * time.Second
+	asking  = 20 * time.Second
+)
 
 // policy lets a page load nothing that is not ours, and be part of no other page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -66,7 +70,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writing))
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(writing))
+	limit := asking
+	if r.ContentLength != 0 { // net/http reads what a handler leaves of a body before it sends the answer
+		limit = reading
+	}
+	_ = control.SetReadDeadline(time.Now().Add(limit))
 	if why := h.refuse(r); why != nil {
 		http.Error(w, why.Failure.Error, why.Status)
 		return
@@ -78,7 +88,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// refuse is why a request is not answered, whoever sends it.
+// refuse is why a request is not answered, signed in or not.
 func (h *handler) refuse(r *http.Request) *api.Error {
 	refused := func(status int, format string, args ...any) *api.Error {
 		return &api.Error{Status: status, Failure: daemonapi.Failure{Error: fmt.Sprintf(format, args...)}}
@@ -94,6 +104,9 @@ func (h *handler) refuse(r *http.Request) *api.Error {
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		if site == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			return refused(http.StatusForbidden, "another site asks for this")
+		}
+		if r.ContentLength != 0 {
+			return refused(http.StatusBadRequest, "this method has no body")
 		}
 	case r.Method != http.MethodPost:
 		return refused(http.StatusMethodNotAllowed, "the method is not allowed")
@@ -167,14 +180,14 @@ func (h *handler) recovered(w http.ResponseWriter, r *Request) {
 	http.Error(w, "internal error; see the daemon's log", http.StatusInternalServerError)
 }
 
-// readForm reads a form of at most so many bytes, in time. Without a body there is no limit of time: it
-// would end a stream.
+// readForm reads a form of at most so many bytes. When it is there, the answer has its time: the end of
+// the deadline for reading ends the request's context.
 func readForm(w http.ResponseWriter, r *Request, most int64) error {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(reading))
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	err := r.ParseForm()
-	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(asking))
+	}
 	return err
 }
 
@@ -204,7 +217,9 @@ func (h *handler) page(w http.ResponseWriter, r *Request, p *Page, csrf string) 
 	}
 	f := frame{
 		Title: p.Title, Path: r.URL.Path, Hash: d.hash, Main: template.HTML(d.main), Scripts: p.Scripts, Styles: p.Styles,
-		Live: "/live?page=" + url.QueryEscape(r.URL.RequestURI()),
+	}
+	if address := r.URL.RequestURI(); len(address) <= longestValue { // live looks at no longer one
+		f.Live = "/live?page=" + url.QueryEscape(address)
 	}
 	return h.send(w, r, http.StatusOK, f, csrf)
 }

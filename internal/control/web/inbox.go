@@ -30,6 +30,7 @@ type inboxPage struct {
 	Cards   []card
 	More    string
 	Settled []daemonapi.Decision
+	One     bool // it is the page of one decision
 }
 
 // card is a decision with all that helps to make it.
@@ -50,7 +51,7 @@ func (c card) Said() string {
 	return strings.TrimSpace(rest)
 }
 
-// Several reports whether the agent asks several questions, each of which needs an answer.
+// Several reports whether the agent asks several questions, and each needs an answer.
 func (c card) Several() bool { return len(c.Questions()) > 1 }
 
 // Plan is the plan that the agent wants to follow, Input what it wants to use a tool for.
@@ -134,7 +135,7 @@ func readDecision(r *Request) (any, error) {
 	case err != nil:
 		return nil, err
 	case d.Resolved != nil:
-		return inboxPage{Settled: []daemonapi.Decision{d}}, nil
+		return inboxPage{Settled: []daemonapi.Decision{d}, One: true}, nil
 	}
 	return inboxPage{Cards: r.site.details.of(r.Context(), r.Plane, []daemonapi.Decision{d}, r.Now)}, nil
 }

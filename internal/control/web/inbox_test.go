@@ -178,3 +178,14 @@ func TestIssue18ADiffIsMadeAgainAfterTheClockWasSetBack(t *testing.T) {
 		}
 	}
 }
+
+// The page of a decision that is answered says so, and not that nothing waits.
+func TestIssue18AnAnsweredDecisionSaysSo(t *testing.T) {
+	s := newScene(t)
+	d := sample()
+	d.Resolved = &d.Created
+	s.plane.set(func() { s.plane.decisions = []daemonapi.Decision{d} })
+	if r := s.signedIn().get("/inbox/" + d.ID); strings.Contains(r.body, "Nothing waits for you") || !strings.Contains(r.body, "This decision is answered") {
+		t.Error(r.body)
+	}
+}

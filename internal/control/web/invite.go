@@ -84,6 +84,13 @@ func (i *invitations) takeCode(door, typed string) bool {
 	return i.remove(func(v invitation) bool { return v.door == door && v.code != "" && same(v.code, wanted) })
 }
 
+// void reports whether no code is right any more, because there were too many wrong ones.
+func (i *invitations) void() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.guesses >= mostGuesses
+}
+
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // remove removes the first of those that are still good and fit.

@@ -69,7 +69,10 @@ func (s *Site) join(p *Page, r *Request) (f *feed, leave func()) {
 		ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
 		f = &feed{stop: stop, next: make(chan struct{})}
 		s.feeds.all[key] = f
-		go s.keep(ctx, f, p, r)
+		s.run(func(life context.Context) {
+			defer context.AfterFunc(life, stop)()
+			s.keep(ctx, f, p, r)
+		})
 	}
 	f.watchers++
 	return f, func() {
@@ -139,6 +142,7 @@ func (h *handler) live(w http.ResponseWriter, r *Request, csrf string) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it has no body
 	f, leave := h.join(p, shown)
 	defer leave()
 	s := &stream{ResponseWriter: w, csrf: csrf, have: r.Value("have")}

@@ -63,7 +63,7 @@ func (p *Past) reset() {
 // Past is what the journal tells of the past. With more it is not read to its end yet.
 func (r *Request) Past(look func(p *Past)) (more bool, err error) {
 	p := r.site.past
-	done := p.catchUp(r.site.life())
+	done := p.catchUp(r.site.run)
 	timer := time.NewTimer(pastPatience)
 	defer timer.Stop()
 	select {
@@ -80,9 +80,9 @@ func (r *Request) Past(look func(p *Past)) (more bool, err error) {
 
 // catchUp reads what was added, in a goroutine. The channel is closed when that is done, or when another
 // one is at it and has come to the end.
-func (p *Past) catchUp(ctx context.Context) <-chan struct{} {
+func (p *Past) catchUp(run func(do func(context.Context)) bool) <-chan struct{} {
 	done := make(chan struct{})
-	go func() {
+	begun := run(func(ctx context.Context) {
 		defer close(done)
 		select {
 		case p.reading <- struct{}{}:
@@ -101,7 +101,10 @@ func (p *Past) catchUp(ctx context.Context) <-chan struct{} {
 		defer p.mu.Unlock()
 		p.fault = err
 		p.whole = p.whole || err == nil && ctx.Err() == nil
-	}()
+	})
+	if !begun {
+		close(done)
+	}
 	return done
 }
 

@@ -39,14 +39,12 @@ type Answer struct{ Option, URL string }
 // LinksTo are the links for a decision with options. They are empty while the site is off. Answers are there
 // only where other devices reach the site, and trust its certificate.
 func (s *Site) LinksTo(id string, options []string, expires time.Time) (l Links) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.local == nil {
+	way, other := s.ways()
+	if way == nil {
 		return l
 	}
-	way := s.local
-	if s.remote != nil {
-		way = s.remote
+	if other != nil {
+		way = other
 	}
 	l.Page = way.url() + "/inbox/" + url.PathEscape(id)
 	key := s.book.get().Key
@@ -65,15 +63,14 @@ func (s *Site) LinksTo(id string, options []string, expires time.Time) (l Links)
 
 // PageOf is the address of a page for people who have signed in, "" while the site is off.
 func (s *Site) PageOf(path string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	local, other := s.ways()
 	switch {
-	case s.local == nil:
+	case local == nil:
 		return ""
-	case s.remote != nil:
-		return s.remote.url() + path
+	case other != nil:
+		return other.url() + path
 	}
-	return s.local.url() + path
+	return local.url() + path
 }
 
 func newKey() []byte {
@@ -119,7 +116,7 @@ type actPage struct {
 	Path              string
 }
 
-// act answers a decision by a link, or asks whether to: a program that only looks at the link answers nothing.
+// actByLink answers a decision by a link, or asks whether to: a program that only looks at the link answers nothing.
 func (h *handler) actByLink(w http.ResponseWriter, r *Request) error {
 	p, ok := readPermit(r.PathValue("token"), h.book.get().Key)
 	if !ok || r.Now.Unix() >= p.Expires {

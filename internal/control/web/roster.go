@@ -19,7 +19,7 @@ import (
 const (
 	// mostRead is how many records are read of what happened before the site began.
 	mostRead = 20_000
-	// mostSeen are the sessions that are kept: those of which something was heard last.
+	// mostSeen are the sessions that are kept: those whose last record is the newest.
 	mostSeen = 4_000
 	// longestHeadline is how much of a sentence about a stop is kept, in bytes.
 	longestHeadline = 300
@@ -34,15 +34,15 @@ type Seen struct {
 	State   string // busy, blocked (a stop was, and it works on), stopped, asking, failed, ended
 	Since   time.Time
 	Pane    string // of tmux
-	Stops   int    // that were judged
+	Stops   int    // of the main agent that were answered, as stops.Tally counts them
 	Blocks  int
-	USD     float64 // of reviews
-	Last    Stop    // the last stop that was judged
+	USD     float64 // of reviews, also those of subagents
+	Last    Stop    // the last one of Stops
 	// At is where the last record about it ends.
 	At journal.Position
 }
 
-// Stop is a stop that was judged.
+// Stop is a stop that was answered.
 type Stop struct {
 	Call     string // its id
 	Time     time.Time
@@ -77,11 +77,18 @@ type rosterEntry struct {
 var sessionStates = []string{"ended", "stopped", "gave up", "failed", "busy", "blocked", "asking"}
 
 func newRoster(stateDir string) *Roster {
-	r := &Roster{journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), seen: map[string]*rosterEntry{}, states: map[string]*list.List{}}
+	r := &Roster{journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{})}
+	r.reset()
+	return r
+}
+
+// reset forgets everything that was read.
+func (r *Roster) reset() {
+	r.read, r.at = false, journal.Position{}
+	r.seen, r.states = map[string]*rosterEntry{}, map[string]*list.List{}
 	for _, state := range sessionStates {
 		r.states[state] = list.New()
 	}
-	return r
 }
 
 // ofSession tells the JSON of a record that says something about a session.
@@ -187,6 +194,10 @@ func (r *Roster) refresh() *Roster {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = r.catchUp()
+	if errors.Is(r.err, journal.ErrPosition) { // the journal is another one by now
+		r.reset()
+		r.err = r.catchUp()
+	}
 	return r
 }
 
@@ -198,10 +209,6 @@ func (r *Roster) catchUp() error {
 		r.read = true
 	}
 	for entry, err := range r.journal.Select(r.at, ofSession) {
-		if errors.Is(err, journal.ErrPosition) { // the journal is another one by now
-			r.read, r.at = false, journal.Position{}
-			return nil
-		}
 		if err != nil {
 			return err
 		}
@@ -280,12 +287,8 @@ func (r *Roster) forget() {
 // hear takes a record about the session.
 func (s *Seen) hear(rec *event.Record) {
 	s.Project, s.Pane = cmp.Or(rec.Project, s.Project), cmp.Or(rec.Pane, s.Pane)
-	for _, v := range rec.Verdicts {
-		s.USD += v.Cost.USD
-	}
-	judged := rec.Kind == event.Answered && (rec.Event == "Stop" || rec.Event == "SubagentStop") && (len(rec.Trees) > 0 || len(rec.Verdicts) > 0)
-	if judged {
-		s.judge(rec)
+	if stop := stops.Of(rec); stop != nil && rec.Kind == event.Answered && !stop.Adopted {
+		s.count(stop, rec)
 	}
 	if state := stateAfter(rec); state != "" && state != s.State && rec.Agent.ID == "" {
 		s.State, s.Since = state, rec.Time
@@ -295,21 +298,26 @@ func (s *Seen) hear(rec *event.Record) {
 	}
 }
 
-func (s *Seen) judge(rec *event.Record) {
+// count takes a stop that was answered. A second call for the same stop is none.
+func (s *Seen) count(stop *stops.Stop, rec *event.Record) {
+	s.USD += stop.Cost.USD
+	if stop.Event != "Stop" {
+		return
+	}
 	s.Stops++
-	if rec.Decision == "block" {
+	if stop.Decision == stops.Blocked {
 		s.Blocks++
 	}
-	s.Last = Stop{Call: rec.Call, Time: rec.Time, Decision: rec.Decision, Took: time.Duration(rec.DurationMS) * time.Millisecond}
-	if stop := stops.Of(rec); stop != nil {
-		s.Last.Headline, s.Last.Result = plain.Cut(plain.Line(stop.Headline()), longestHeadline), stop.Decision
+	s.Last = Stop{
+		Call: stop.ID, Time: stop.Time, Decision: rec.Decision, Took: time.Duration(stop.DurationMS) * time.Millisecond,
+		Headline: plain.Cut(plain.Line(stop.Headline()), longestHeadline), Result: stop.Decision,
 	}
-	for _, v := range rec.Verdicts {
+	for _, v := range stop.Verdicts {
 		if v.Blocked || s.Last.Why == "" {
 			s.Last.Why = v.Message
 		}
 	}
-	for _, tree := range rec.Trees {
+	for _, tree := range stop.Trees {
 		for _, g := range tree.Gates {
 			if g.Outcome == "failed" {
 				s.Last.Failed = append(s.Last.Failed, g.Job)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,6 +68,47 @@ func TestIssue18TheRosterHearsHooks(t *testing.T) {
 	}
 	if heard[0].Stops != 2 || heard[0].Blocks != 1 || heard[0].Last.Decision != "allow" {
 		t.Errorf("%+v", heard[0])
+	}
+}
+
+// A second call for one stop, which gives the first one's answer, counts for nothing, and a stop of a
+// subagent is none of the session's.
+func TestIssue18TheRosterCountsAStopOnce(t *testing.T) {
+	dir := t.TempDir()
+	j := journal.New(filepath.Join(dir, "journal"), journal.Limits{})
+	blocked := event.Verdict{Keeper: "gates", Outcome: "failed", Blocked: true, Message: "no", Cost: event.Cost{USD: 1}}
+	adopted := blocked
+	adopted.Status = "adopted"
+	for i, rec := range []event.Record{
+		{Call: "first", Event: "Stop", Verdicts: []event.Verdict{blocked}},
+		{Call: "second", Event: "Stop", Verdicts: []event.Verdict{adopted}},
+		{Call: "subagent", Event: "SubagentStop", Agent: event.Agent{ID: "a"}, Verdicts: []event.Verdict{blocked}},
+	} {
+		rec.Kind, rec.Decision, rec.Session, rec.Time = event.Answered, "block", "s", time.Now().Add(time.Duration(i)*time.Second)
+		_, err := j.Append(&rec)
+		check(t, err)
+	}
+	s, _, err := newRoster(dir).refresh().Find("s")
+	check(t, err)
+	if s.Stops != 1 || s.Blocks != 1 || s.Last.Call != "first" || s.USD != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Where the journal was replaced by another one, the roster is of that one alone.
+func TestIssue18TheRosterReadsAnotherJournalAnew(t *testing.T) {
+	dir := t.TempDir()
+	many(t, dir, 5)
+	r := newRoster(dir)
+	r.refresh()
+	check(t, os.RemoveAll(filepath.Join(dir, "journal")))
+	many(t, dir, 2)
+	all, err := r.refresh().All()
+	check(t, err)
+	_, n, err := r.First(9, "blocked")
+	check(t, err)
+	if len(all) != 2 || n != 2 || all[0].Stops != 1 || all[1].Stops != 1 {
+		t.Errorf("%d, %+v", n, all)
 	}
 }
 

@@ -2,10 +2,13 @@ package web
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -195,6 +198,46 @@ func TestIssue18HugeRequestsAreRefused(t *testing.T) {
 	if r.status != http.StatusRequestEntityTooLarge || len(s.plane.answers) > 0 {
 		t.Errorf("%d", r.status)
 	}
+}
+
+// hurry sets a limit of time until the test ends.
+func hurry(t *testing.T, limit *time.Duration, to time.Duration) {
+	t.Helper()
+	before := *limit
+	*limit = to
+	t.Cleanup(func() { *limit = before })
+}
+
+// A browser that promises a body and sends none, or half of it, holds no connection: it is answered, or
+// cut off. It need not be signed in.
+func TestIssue18SlowBodiesHoldNothing(t *testing.T) {
+	hurry(t, &reading, 50*time.Millisecond)
+	s := newScene(t)
+	cookie := cookieOf(s.signedIn())
+	for _, line := range []string{"POST /act/x", "POST /enter", "POST /inbox", "POST /none", "GET /", "GET /live?page=/", "GET /sw.js", "PUT /"} {
+		for _, head := range []string{"Content-Length: 10\r\n\r\n", "Content-Length: 10\r\n\r\ncode=", "Transfer-Encoding: chunked\r\n\r\n"} {
+			for _, who := range []string{"", "Cookie: stopgate=" + cookie + "\r\n"} {
+				request := line + " HTTP/1.1\r\nHost: HOST\r\nOrigin: http://HOST\r\nContent-Type: application/x-www-form-urlencoded\r\n" + who + head
+				if !s.ends(request) {
+					t.Errorf("%q is held", request)
+				}
+			}
+		}
+	}
+}
+
+// ends reports whether the site answers a request and hangs up.
+func (s *scene) ends(request string) bool {
+	s.t.Helper()
+	host := strings.TrimPrefix(s.site.URL(), "http://")
+	conn, err := net.Dial("tcp", host)
+	check(s.t, err)
+	defer conn.Close()
+	check(s.t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	_, err = conn.Write([]byte(strings.ReplaceAll(request, "HOST", host)))
+	check(s.t, err)
+	_, err = io.Copy(io.Discard, conn)
+	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // hostile is a text as an agent may write it: HTML, a template, an address, escape sequences, text that

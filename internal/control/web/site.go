@@ -39,11 +39,14 @@ type Site struct {
 	past     *Past
 	glances  *glances
 
-	mu     sync.Mutex
+	// control is held while a person's wish is done: doors are opened and shut by one at a time.
+	control sync.Mutex
+
+	mu     sync.Mutex      // never held while something is waited for
 	ctx    context.Context // the daemon's
 	local  *door
 	remote *door
-	doors  sync.WaitGroup
+	doors  sync.WaitGroup // and all else that the site does: see run
 }
 
 // New is a site that does not listen yet. A record that cannot be read counts as none.
@@ -63,16 +66,41 @@ func New(o Options) *Site {
 
 // Begin listens where the site did before. It answers until the context ends, for which Wait waits.
 func (s *Site) Begin(ctx context.Context) {
+	s.control.Lock()
+	defer s.control.Unlock()
+	s.mu.Lock()
+	s.ctx = ctx
+	s.mu.Unlock()
+	rec := s.book.get()
+	if !rec.On {
+		return
+	}
+	local, err := s.openLocal(rec.Loopback)
+	s.logError("the web page cannot be reached", err)
+	var other *door
+	if rec.Remote != nil {
+		other, err = s.openRemote(*rec.Remote)
+		s.logError("the web page cannot be reached from other machines", err)
+	}
+	s.swap(local, other)
+	if local != nil && local.address != rec.Loopback { // the hooks tell people the address on record
+		s.logError("cannot keep the web page's address", s.book.change(ctx, func(rec *record, _ map[string]session) { rec.Loopback = local.address }))
+	}
+}
+
+// ways are the doors that are open; nil is none.
+func (s *Site) ways() (local, remote *door) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ctx = ctx
-	rec := s.book.get()
-	if rec.On {
-		s.logError("the web page cannot be reached", s.openLocal(rec.Loopback))
-	}
-	if rec.On && rec.Remote != nil {
-		s.logError("the web page cannot be reached from other machines", s.openRemote(*rec.Remote))
-	}
+	return s.local, s.remote
+}
+
+// swap makes doors those of the site, and returns those that were. They are still to be shut.
+func (s *Site) swap(local, remote *door) (oldLocal, oldRemote *door) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	oldLocal, oldRemote, s.local, s.remote = s.local, s.remote, local, remote
+	return oldLocal, oldRemote
 }
 
 // life ends when the site does.
@@ -82,9 +110,23 @@ func (s *Site) life() context.Context {
 	return s.ctx
 }
 
-// Wait waits until the site answers no more.
+// run does something in a goroutine that Wait waits for. When the site ends, it does not begin, and
+// reports false.
+func (s *Site) run(do func(ctx context.Context)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx := s.ctx
+	if ctx.Err() != nil {
+		return false
+	}
+	s.doors.Go(func() { do(ctx) })
+	return true
+}
+
+// Wait waits until the site answers no more, and does nothing more.
 func (s *Site) Wait() {
-	<-s.ctx.Done()
+	<-s.life().Done()
+	s.ways() // what run let begin has begun: from now on it lets nothing
 	s.doors.Wait()
 }
 
@@ -96,10 +138,10 @@ func (s *Site) logError(what string, err error) {
 
 // Control does what a person asks of the site, by stopgate ui.
 func (s *Site) Control(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.ctx == nil || s.ctx.Err() != nil:
+	s.control.Lock()
+	defer s.control.Unlock()
+	switch life := s.life(); {
+	case life == nil || life.Err() != nil:
 		return daemonapi.UI{}, unavailable(errors.New("the daemon is starting or stopping"))
 	case c.Off:
 		return s.turnOff(ctx)
@@ -122,53 +164,79 @@ func (s *Site) turnOff(ctx context.Context) (daemonapi.UI, error) {
 	if err != nil {
 		return daemonapi.UI{}, unavailable(err)
 	}
-	s.local.shut()
-	s.remote.shut()
-	s.local, s.remote = nil, nil
+	local, other := s.swap(nil, nil)
+	local.shut()
+	other.shut()
 	return daemonapi.UI{SignedOut: ended}, nil
 }
 
 // turnOn sees to it that the site listens, and invites a browser.
 func (s *Site) turnOn(ctx context.Context, c daemonapi.UIControl) (daemonapi.UI, error) {
-	if s.local == nil {
-		if err := s.openLocal(s.book.get().Loopback); err != nil {
+	local, other := s.ways()
+	if local == nil {
+		var err error
+		if local, err = s.openLocal(s.book.get().Loopback); err != nil {
+			return daemonapi.UI{}, unavailable(err)
+		}
+		s.swap(local, other)
+	}
+	if wanted := (remote{Address: c.Listen, Cert: c.Cert, Key: c.Key}); c.Listen != "" && (other == nil || other.wanted != wanted) {
+		if err := s.move(wanted); err != nil {
 			return daemonapi.UI{}, unavailable(err)
 		}
 	}
-	if c.Listen != "" {
-		wanted := remote{Address: c.Listen, Cert: c.Cert, Key: c.Key}
-		if s.remote == nil || s.remote.wanted != wanted {
-			s.remote.shut()
-			s.remote = nil
-			if err := s.openRemote(wanted); err != nil {
-				return daemonapi.UI{}, unavailable(err)
-			}
-		}
+	if err := s.keepDoors(ctx); err != nil {
+		return daemonapi.UI{}, unavailable(err)
 	}
+	ui := s.describe()
+	local, other = s.ways()
+	if c.Listen != "" {
+		local = other
+	}
+	s.invite(&ui, local)
+	return ui, nil
+}
+
+// move opens the door for other machines elsewhere. Where that cannot be done, the old one stays.
+func (s *Site) move(wanted remote) error {
+	local, old := s.ways()
+	made, err := s.openRemote(wanted)
+	if old == nil || err == nil || !errors.Is(err, syscall.EADDRINUSE) {
+		if err == nil {
+			s.swap(local, made)
+			old.shut()
+		}
+		return err
+	}
+	old.shut() // it may be the one that has the port
+	made, err = s.openRemote(wanted)
+	if err != nil {
+		var lost error
+		made, lost = s.openRemote(old.wanted)
+		s.logError("the web page cannot be reached from other machines any more", lost)
+	}
+	s.swap(local, made)
+	return err
+}
+
+// keepDoors puts the doors that are open on record.
+func (s *Site) keepDoors(ctx context.Context) error {
+	local, other := s.ways()
 	var made error
 	err := s.book.change(ctx, func(rec *record, _ map[string]session) {
-		rec.On, rec.Loopback = true, s.local.address
+		rec.On, rec.Loopback = true, local.address
 		if len(rec.Key) == 0 {
 			rec.Key = newKey()
 		}
 		if len(rec.PushKey) == 0 {
 			rec.PushKey, made = webpush.NewKey()
 		}
-		if s.remote != nil {
-			wanted := s.remote.wanted
+		if other != nil {
+			wanted := other.wanted
 			rec.Remote = &wanted
 		}
 	})
-	if err := errors.Join(err, made); err != nil {
-		return daemonapi.UI{}, unavailable(err)
-	}
-	ui := s.describe()
-	way := s.local
-	if c.Listen != "" {
-		way = s.remote
-	}
-	s.invite(&ui, way)
-	return ui, nil
+	return errors.Join(err, made)
 }
 
 // invite adds a link to what a person is told.
@@ -183,13 +251,14 @@ func (s *Site) invite(ui *daemonapi.UI, way *door) {
 // describe is how the site can be reached.
 func (s *Site) describe() daemonapi.UI {
 	ui := daemonapi.UI{}
-	if s.local != nil {
-		ui.On, ui.URL = true, s.local.url()
+	local, other := s.ways()
+	if local != nil {
+		ui.On, ui.URL = true, local.url()
 	}
-	if s.remote != nil {
-		ui.Remote = s.remote.url()
-		if s.remote.wanted.Cert == "" {
-			ui.Fingerprint = fingerprint(s.remote.tls)
+	if other != nil {
+		ui.Remote = other.url()
+		if other.wanted.Cert == "" {
+			ui.Fingerprint = fingerprint(other.tls.current())
 		}
 	}
 	return ui
@@ -197,12 +266,11 @@ func (s *Site) describe() daemonapi.UI {
 
 // URL is the address on this machine, "" while the site is off.
 func (s *Site) URL() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.local == nil {
+	local, _ := s.ways()
+	if local == nil {
 		return ""
 	}
-	return s.local.url()
+	return local.url()
 }
 
 // unavailable is the error of what could not be done just now.
@@ -214,7 +282,7 @@ func unavailable(err error) error {
 }
 
 // openLocal listens on this machine: at the address that it had, or where that is taken at another one.
-func (s *Site) openLocal(address string) error {
+func (s *Site) openLocal(address string) (*door, error) {
 	if host, _, err := net.SplitHostPort(address); err != nil || host != "127.0.0.1" {
 		address = "127.0.0.1:0"
 	}
@@ -224,42 +292,46 @@ func (s *Site) openLocal(address string) error {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
-		return fmt.Errorf("cannot listen on 127.0.0.1: %w", err)
+		return nil, fmt.Errorf("cannot listen on 127.0.0.1: %w", err)
 	}
-	s.local = &door{name: "local", address: l.Addr().String(), host: "127.0.0.1", port: portOf(l)}
-	s.serve(s.local, l)
-	return nil
+	way := &door{name: "local", address: l.Addr().String(), host: "127.0.0.1", port: portOf(l)}
+	return s.serve(way, l)
 }
 
 // openRemote listens for other machines, with TLS.
-func (s *Site) openRemote(wanted remote) error {
+func (s *Site) openRemote(wanted remote) (*door, error) {
 	host, _, err := net.SplitHostPort(wanted.Address)
 	if err != nil {
-		return invalid("--listen %s: %v", wanted.Address, err)
+		return nil, invalid("--listen %s: %v", wanted.Address, err)
 	}
-	cert, err := loadCertificate(wanted, host, filepath.Join(s.StateDir, "ui-cert.pem"), s.Now())
+	shown, err := newIdentity(wanted, host, filepath.Join(s.StateDir, "ui-cert.pem"), s.Options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, err := net.Listen("tcp", wanted.Address)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", wanted.Address, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w", wanted.Address, err)
 	}
 	if _, port, _ := net.SplitHostPort(wanted.Address); port == "0" { // the same after a restart
 		wanted.Address = net.JoinHostPort(host, strconv.Itoa(portOf(l)))
 	}
-	s.remote = &door{name: "remote", address: l.Addr().String(), host: reachable(host, cert), port: portOf(l), tls: cert, wanted: wanted}
-	s.serve(s.remote, tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}))
-	return nil
+	way := &door{name: "remote", address: l.Addr().String(), host: shown.host, port: portOf(l), tls: shown, wanted: wanted}
+	return s.serve(way, tls.NewListener(l, &tls.Config{GetCertificate: shown.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}))
 }
 
-func (s *Site) serve(way *door, l net.Listener) {
-	ctx, shut := context.WithCancel(s.ctx)
+// serve answers at a door until it is shut.
+func (s *Site) serve(way *door, l net.Listener) (*door, error) {
+	ctx, shut := context.WithCancel(s.life())
 	way.shutdown, way.closed = shut, make(chan struct{})
-	s.doors.Go(func() {
+	begun := s.run(func(context.Context) {
 		defer close(way.closed)
 		s.logError("the web page is not answered any more", api.Serve(ctx, l, newHandler(s, way)))
 	})
+	if !begun {
+		shut()
+		return nil, errors.Join(errors.New("the daemon is stopping"), l.Close())
+	}
+	return way, nil
 }
 
 func portOf(l net.Listener) int {
@@ -275,8 +347,8 @@ type door struct {
 	address  string
 	host     string // of its URL
 	port     int
-	tls      *tls.Certificate // nil on this machine
-	wanted   remote           // what a person asked for
+	tls      *identity // nil on this machine
+	wanted   remote    // what a person asked for
 	shutdown context.CancelFunc
 	closed   chan struct{}
 }
@@ -313,7 +385,7 @@ func (d *door) is(host string) bool {
 	if d.tls == nil {
 		return name == d.host
 	}
-	return d.tls.Leaf.VerifyHostname(name) == nil
+	return d.tls.current().Leaf.VerifyHostname(name) == nil
 }
 
 // origin is what browsers send as Origin, from a page of ours that was asked for by a Host.

@@ -69,10 +69,11 @@ func verify(r *Request) (next string, err error) {
 	if !s.verified.begin(r.Now) {
 		return "/journal#verify", nil
 	}
-	s.mu.Lock()
-	ctx := s.ctx
-	s.mu.Unlock()
-	s.doors.Go(func() { s.verified.end(s.look(ctx)) })
+	before := s.verified.get()
+	if !s.run(func(ctx context.Context) { s.verified.end(s.look(ctx)) }) {
+		before.Running = false
+		s.verified.end(before)
+	}
 	return "/journal#verify", nil
 }
 
