@@ -132,7 +132,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// hostile are names that somebody else may choose.
+// hostile are names that others may choose.
 var hostile = []string{
 	"", "a\nb", "a\r\n# HELP evil\nevil 1", `quo"te`, `back\slash`, "}", "\x1b[31mred", "\xff\xfe", "nul\x00", "\u202egnp.exe",
 	strings.Repeat("x", 1<<20), strings.Repeat("\xff", 1<<20), strings.Repeat("é", 1<<19), "other",

@@ -69,7 +69,7 @@ func (p *fakePlane) Status(context.Context) daemonapi.Status {
 	return s
 }
 
-// some is a page of what there is, of which a test has less than a page.
+// some is a page of what there is, and a test has less than one page of it.
 func some[T any](p *fakePlane, all *[]T, wanted func(T) bool) (api.Page[T], error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,7 +48,6 @@ type Stop struct {
 	Time     time.Time
 	Decision string
 	Why      string // of the keeper that objected
-	Failed   []string
 	Took     time.Duration
 	Headline string         // how it was answered and why, in a sentence
 	Result   stops.Decision // what that came to
@@ -315,13 +314,6 @@ func (s *Seen) count(stop *stops.Stop, rec *event.Record) {
 	for _, v := range stop.Verdicts {
 		if v.Blocked || s.Last.Why == "" {
 			s.Last.Why = v.Message
-		}
-	}
-	for _, tree := range stop.Trees {
-		for _, g := range tree.Gates {
-			if g.Outcome == "failed" {
-				s.Last.Failed = append(s.Last.Failed, g.Job)
-			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
-// many puts sessions into the journal, each of which was blocked.
+// many puts sessions into the journal, and all of them were blocked.
 func many(t testing.TB, stateDir string, n int) {
 	t.Helper()
 	j := journal.New(filepath.Join(stateDir, "journal"), journal.Limits{})
@@ -78,7 +78,7 @@ func TestIssue18TheRosterCountsAStopOnce(t *testing.T) {
 	j := journal.New(filepath.Join(dir, "journal"), journal.Limits{})
 	blocked := event.Verdict{Keeper: "gates", Outcome: "failed", Blocked: true, Message: "no", Cost: event.Cost{USD: 1}}
 	adopted := blocked
-	adopted.Status = "adopted"
+	adopted.Keeper, adopted.Status = "chain", "adopted"
 	for i, rec := range []event.Record{
 		{Call: "first", Event: "Stop", Verdicts: []event.Verdict{blocked}},
 		{Call: "second", Event: "Stop", Verdicts: []event.Verdict{adopted}},
