@@ -1,6 +1,8 @@
 package pictures
 
 import (
+	"bytes"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +14,7 @@ const maxSize = 300_000
 
 // Pictures are well-formed, load nothing, and show no path of the machine that recorded them.
 func TestPicturesAreSelfContained(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join(folder, "*"))
+	paths, err := filepath.Glob(filepath.Join(folder, "*.svg"))
 	check(t, err)
 	if len(paths) < 5 {
 		t.Fatalf("only %d pictures", len(paths))
@@ -32,6 +34,23 @@ func TestPicturesAreSelfContained(t *testing.T) {
 			if strings.Contains(foreign, word) {
 				t.Errorf("%s contains %q", path, word)
 			}
+		}
+	}
+}
+
+// Pictures of the web page are small enough for a page that shows several.
+func TestPicturesOfTheWebPage(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.png"))
+	check(t, err)
+	if len(paths) < 3 {
+		t.Fatalf("only %d pictures", len(paths))
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		check(t, err)
+		c, err := png.DecodeConfig(bytes.NewReader(text))
+		if err != nil || c.Width < 390 || len(text) > maxSize {
+			t.Errorf("%s: %d bytes, %d wide, %v", path, len(text), c.Width, err)
 		}
 	}
 }
