@@ -27,7 +27,7 @@ type uiOptions struct {
 // NewUI is the command that turns the web page on.
 func NewUI() *cobra.Command {
 	var o uiOptions
-	cmd := acts(&cobra.Command{
+	cmd := asks(&cobra.Command{
 		Use:   "ui",
 		Short: "Open the web page: see every agent, answer decisions",
 		Long: `Turn on the daemon's web page and print a link that signs one browser in. The link works once, for
@@ -92,6 +92,12 @@ func (o *uiOptions) check() error {
 }
 
 func (p *Plane) controlUI(ctx context.Context, o uiOptions) error {
+	if o.Off && daemonapi.PageURL(p.stateDir) == "" {
+		return term.Show(p.out, p.asJSON, uiView{daemonapi.UI{}, o}) // no daemon is started to say so
+	}
+	if _, err := p.wake(ctx); err != nil {
+		return err
+	}
 	ui, err := p.ControlUI(ctx, o.UIControl)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -71,8 +72,33 @@ func (h *handler) letIn(w http.ResponseWriter, r *Request) error {
 		return &api.Error{Status: http.StatusServiceUnavailable, Failure: daemonapi.Failure{Code: "unavailable", Error: "The sign-in could not be kept.", Hint: "The daemon's log says why."}}
 	}
 	h.setCookie(w, cookie, longestSession)
-	http.Redirect(w, r.Request, "/", http.StatusSeeOther)
+	http.Redirect(w, r.Request, h.wanted(w, r), http.StatusSeeOther)
 	return nil
+}
+
+// wantedCookie has the page that a browser asked for before it had signed in: a notification led there.
+const wantedCookie = "stopgate-wanted"
+
+// remember keeps the page that a browser asked for, until it has signed in.
+func (h *handler) remember(w http.ResponseWriter, path string) {
+	http.SetCookie(w, &http.Cookie{
+		Name: wantedCookie, Value: url.PathEscape(path), Path: "/enter", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: h.way.tls != nil, MaxAge: int(inviteTime / time.Second),
+	})
+}
+
+// wanted is the page that a browser asked for before, else the first one. Only a page of ours counts.
+func (h *handler) wanted(w http.ResponseWriter, r *Request) string {
+	c, err := r.Cookie(wantedCookie)
+	if err != nil || len(c.Value) > longestValue {
+		return "/"
+	}
+	http.SetCookie(w, &http.Cookie{Name: wantedCookie, Path: "/enter", MaxAge: -1})
+	path, err := url.PathUnescape(c.Value)
+	if err != nil || path != cleaned(path) || strings.ContainsAny(path, "\\?#\x00") {
+		return "/"
+	}
+	return path
 }
 
 // askIn tells a person how to sign in.
@@ -80,6 +106,9 @@ func (h *handler) askIn(w http.ResponseWriter, r *Request, status int, why strin
 	if byScript(r) || r.URL.Path == "/live" {
 		http.Error(w, "signed out", http.StatusUnauthorized)
 		return
+	}
+	if status == http.StatusUnauthorized && r.Method == http.MethodGet && len(r.URL.Path) <= longestValue {
+		h.remember(w, r.URL.Path)
 	}
 	d, err := execute("enter", struct {
 		Why    string

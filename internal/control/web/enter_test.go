@@ -270,3 +270,28 @@ func TestIssue18ACodeCannotBeGuessed(t *testing.T) {
 		t.Errorf("a code on this machine: %q", ui.Code)
 	}
 }
+
+// A browser that asked for a page before it had signed in gets that page then, and never one of another site.
+func TestIssue18SignInLeadsToThePageThatWasWanted(t *testing.T) {
+	s := newScene(t)
+	v := s.visitor()
+	if r := v.get("/inbox"); r.status != http.StatusUnauthorized {
+		t.Fatalf("%+v", r)
+	}
+	if r := v.get(s.ui(daemonapi.UIControl{}).Link); r.path != "/inbox" {
+		t.Errorf("led to %s", r.path)
+	}
+	if r := v.get(s.ui(daemonapi.UIControl{}).Link); r.path != "/" { // once
+		t.Errorf("led to %s again", r.path)
+	}
+	for _, other := range []string{"//evil.example/", "/%5Cevil.example", "https://evil.example/", "/a/../b", "/x?y", "%zz", ""} {
+		v := s.visitor()
+		u, err := url.Parse(v.base)
+		check(t, err)
+		u.Path = "/enter"
+		v.Jar.SetCookies(u, []*http.Cookie{{Name: wantedCookie, Value: other, Path: "/enter"}})
+		if r := v.get(s.ui(daemonapi.UIControl{}).Link); r.path != "/" {
+			t.Errorf("%q led to %s", other, r.path)
+		}
+	}
+}
