@@ -92,7 +92,7 @@ func (o *uiOptions) check() error {
 }
 
 func (p *Plane) controlUI(ctx context.Context, o uiOptions) error {
-	if o.Off && daemonapi.PageURL(p.stateDir) == "" {
+	if _, err := p.Version(ctx); err != nil && o.Off && daemonapi.PageURL(p.stateDir) == "" {
 		return term.Show(p.out, p.asJSON, uiView{daemonapi.UI{}, o}) // no daemon is started to say so
 	}
 	if _, err := p.wake(ctx); err != nil {
