@@ -195,7 +195,7 @@ func TestIssue18ASessionBlocksAndTurnsGreen(t *testing.T) {
 		t.Fatalf("%q", answer)
 	}
 	b.sees("blocked")
-	b.sees("check:.:test failed")
+	b.sees("Blocked: test failed")
 	checktest.Write(t, filepath.Join(s.root, "fixed"), "")
 	if answer := s.hook("Stop", session, "p2"); strings.Contains(answer, `"block"`) {
 		t.Fatalf("%q", answer)

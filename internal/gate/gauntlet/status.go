@@ -1,5 +1,7 @@
 package gauntlet
 
+import "github.com/stopgate/stopgate/internal/record/event"
+
 // Status is how a run, or the question whether there should be one, ended. One
 // type serves the executor and the stop hook, so nothing is translated on the
 // way.
@@ -8,10 +10,10 @@ type Status string
 // What a run of the gates ends with.
 const (
 	Passed             Status = "passed"
-	PassedWithWarnings Status = "passed_with_warnings"
-	NoApplicableGates  Status = "no_applicable_gates"
+	PassedWithWarnings Status = event.StatusPassedWithWarnings
+	NoApplicableGates  Status = event.StatusNoApplicableGates
 	Failed             Status = "failed"
-	RetryLimitExceeded Status = "retry_limit_exceeded"
+	RetryLimitExceeded Status = event.StatusRetryLimit
 	LockExists         Status = "lock_exists"
 	// InfrastructureError means that something which gates need is missing or
 	// broken; it says nothing about the work.
@@ -29,7 +31,7 @@ const (
 	InvalidInput       Status = "invalid_input"
 	Untrusted          Status = "untrusted"
 	// Unchanged means that the tree is the one that the agent found.
-	Unchanged Status = "unchanged"
+	Unchanged Status = event.StatusUnchanged
 	Off       Status = "off"
 	// NotJudged means that the hook that answered the stop asks no gates. Only the journal has it.
 	NotJudged Status = "not_judged"
@@ -40,7 +42,7 @@ const (
 const (
 	TerminationPassed     Status = "termination_passed"
 	TerminationWarnings   Status = "termination_warnings"
-	TerminationRetryLimit Status = "termination_retry_limit"
+	TerminationRetryLimit Status = event.StatusTerminated
 )
 
 // IsBlocking reports whether an agent may not stop. Only a failure blocks:

@@ -22,20 +22,6 @@ const (
 	SincePlan   = "plan"   // that is not known: the agent only plans
 )
 
-// The outcomes of a gate.
-const (
-	GatePassed      = "passed"
-	GateFailed      = "failed"
-	GateCouldNotRun = "could_not_run"
-	// GateNotStarted was kept from starting, by another gate that fails fast or
-	// because the time was over.
-	GateNotStarted = "not_started"
-	// GateProven passed before, for exactly this definition and this content.
-	GateProven = "proven"
-	// GateSkipped was not asked. Only the journal has it: a run lists the gates that it asks.
-	GateSkipped = "skipped"
-)
-
 // Gate is what became of a gate.
 type Gate struct {
 	Job        string `json:"job"`

@@ -91,7 +91,7 @@ func (s *Stop) Clean() bool {
 
 // letGo are the statuses of a failure that no longer blocks: something still fails, and a person
 // has to look.
-var letGo = []string{"gave_up", "retry_limit_exceeded", "termination_retry_limit", "limit_reached", "needs_person"}
+var letGo = []string{"gave_up", event.StatusRetryLimit, event.StatusTerminated, "limit_reached", "needs_person"}
 
 // decision is how a call was answered, and by which verdict.
 func decision(r *event.Record) (Decision, *event.Verdict) {

@@ -65,7 +65,7 @@ func (s *Stop) Short() string {
 		return strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(s.consent(), ":, "), "but"), ": ")
 	}
 	switch n := s.Counts(); {
-	case s.By.Status == "unchanged":
+	case s.By.Status == event.StatusUnchanged:
 		return strings.TrimSpace("unchanged " + since[s.unchanged()])
 	case n[event.GatePassed]+n[event.GateProven] > 0:
 		return plain.Count(n[event.GatePassed]+n[event.GateProven], "gate") + " passed"
@@ -100,7 +100,7 @@ func (s *Stop) objection() string {
 // surrender is what still fails at a stop that was allowed.
 func (s *Stop) surrender() string {
 	switch {
-	case s.By.Status == "retry_limit_exceeded":
+	case s.By.Status == event.StatusRetryLimit:
 		fail := "fail"
 		if s.Counts()[event.GateFailed] == 1 {
 			fail = "fails"
@@ -128,11 +128,11 @@ func (s *Stop) consent() string {
 	}
 
 	switch s.By.Status {
-	case "no_applicable_gates":
+	case event.StatusNoApplicableGates:
 		return ": no gate covers what changed"
-	case "unchanged":
+	case event.StatusUnchanged:
 		return ": nothing has changed here " + cmp.Or(since[s.unchanged()], "since the gates passed, or since the session began")
-	case "passed_with_warnings":
+	case event.StatusPassedWithWarnings:
 		return " with warnings: " + firstLine(message(s.By))
 	}
 	n := s.Counts()
@@ -237,7 +237,7 @@ func (s *Stop) Next() []string {
 	case s.By.Keeper == "lifecycle":
 		steps = append(steps, "see the agent and its pipeline: stopgate agent list")
 	}
-	if s.By.Status == "retry_limit_exceeded" {
+	if s.By.Status == event.StatusRetryLimit {
 		steps = append(steps, "to reset the retry limit, run in your own terminal: stopgate clean")
 	}
 	return steps
