@@ -54,7 +54,7 @@ func (s *stage) story() {
 	}
 	found := gate("review:src:quality", event.GateFailed, "2 violations", 38_400, s.log("quality", "raw", []review.Violation{
 		{ID: "a1", File: "src/login.sh", Line: "3", Issue: "The password stands in the code, and everybody who can read the repository has it.", Fix: "Read it from the environment.", Priority: "critical", Status: review.New},
-		{ID: "b2", File: "src/login.sh", Line: "4-6", Issue: "A wrong password leaves no trace, so that nobody notices who tries many.", Priority: "medium", Status: review.New},
+		{ID: "b2", File: "src/login.sh", Line: "4-6", Issue: "A wrong password leaves no trace, so that trying many goes unnoticed.", Priority: "medium", Status: review.New},
 	}))
 	found.Cost.USD = 0.0825
 	passed := gate("review:src:quality", event.GatePassed, "2 closed", 29_100, "")

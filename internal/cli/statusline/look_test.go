@@ -32,7 +32,7 @@ func TestTheQueueOfTheSession(t *testing.T) {
 		"outside tmux":       place(),
 		"another pane":       place("TMUX=/tmp/tmux,0/default,7,0", "TMUX_PANE=%4"),
 		"another server":     place("TMUX=/tmp/tmux,0/default,8,0", "TMUX_PANE=%3"),
-		"what is no pane":    place("TMUX=x", "TMUX_PANE=y"),
+		"what is not a pane": place("TMUX=x", "TMUX_PANE=y"),
 		"no state directory": {StateDir: filepath.Join(state, "none"), Environ: inside.Environ, Now: inside.Now},
 	} {
 		if v := p.Look(Input{}); v.Queued != 0 {

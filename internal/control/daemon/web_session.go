@@ -29,13 +29,13 @@ func (p *plane) SessionAgent(_ context.Context, session string) (a daemonapi.Age
 	var o *engine.Owner
 	p.core.look(func(s *engine.State) { o = s.OwnerOf(session) })
 	if o != nil && o.Agent.Session == session {
-		p.meters.noteOwner(session, o.ID, p.opts.Now()) // it may end at any time
+		p.meters.owned.put(session, o.ID, p.opts.Now()) // it may end at any time
 		return p.around(agentView(o), true), true
 	}
-	id, known := p.meters.ownerOf(session, p.opts.Now())
+	id, known := p.meters.owned.get(session, p.opts.Now())
 	if !known {
 		id = p.pastOwner(session)
-		p.meters.noteOwner(session, id, p.opts.Now())
+		p.meters.owned.put(session, id, p.opts.Now())
 	}
 	if o = p.core.owner(id); o == nil {
 		return a, false
@@ -70,7 +70,7 @@ func visitOf(o *engine.Owner, session string) *engine.Visit {
 // sessionTranscript is where a session's conversation is, "" where that is not known. It is looked for now
 // and then: that takes a look at all owners and into every project.
 func (p *plane) sessionTranscript(ctx context.Context, session string) string {
-	if path, ok := p.meters.known(session, p.opts.Now()); ok {
+	if path, ok := p.meters.paths.get(session, p.opts.Now()); ok {
 		return path
 	}
 	path := ""
@@ -80,7 +80,7 @@ func (p *plane) sessionTranscript(ctx context.Context, session string) string {
 	if path == "" {
 		path, _ = transcript.Find(filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"), "", session)
 	}
-	p.meters.know(session, path, p.opts.Now())
+	p.meters.paths.put(session, path, p.opts.Now())
 	return path
 }
 
@@ -113,52 +113,35 @@ const (
 type meters struct {
 	mu    sync.Mutex
 	all   map[string]*sessionMeter // by transcript
-	found map[string]foundPath     // by session
-	owned map[string]foundOwner    // by session
+	paths recent                   // of transcripts, by session
+	owned recent                   // the ids of the owners that had an agent in a session, by session
 }
 
-// foundOwner is the id of the owner that had an agent in a session, "" where there was none.
-type foundOwner struct {
-	id     string
+// recent keeps what was found a moment ago, by session; "" where nothing was.
+type recent struct {
+	mu  sync.Mutex
+	all map[string]found
+}
+
+type found struct {
+	what   string
 	looked time.Time
 }
 
-func (m *meters) ownerOf(session string, now time.Time) (id string, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f, ok := m.owned[session]
-	return f.id, ok && now.Sub(f.looked).Abs() < knownFor
+func (r *recent) get(session string, now time.Time) (what string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, ok := r.all[session]
+	return f.what, ok && now.Sub(f.looked).Abs() < knownFor
 }
 
-func (m *meters) noteOwner(session, id string, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.owned == nil || len(m.owned) >= mostMeters {
-		m.owned = map[string]foundOwner{}
+func (r *recent) put(session, what string, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil || len(r.all) >= mostMeters {
+		r.all = map[string]found{}
 	}
-	m.owned[session] = foundOwner{id, now}
-}
-
-// foundPath is where a transcript was found, "" where there was none.
-type foundPath struct {
-	path   string
-	looked time.Time
-}
-
-func (m *meters) known(session string, now time.Time) (path string, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f, ok := m.found[session]
-	return f.path, ok && now.Sub(f.looked).Abs() < knownFor
-}
-
-func (m *meters) know(session, path string, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.found == nil || len(m.found) >= mostMeters {
-		m.found = map[string]foundPath{}
-	}
-	m.found[session] = foundPath{path, now}
+	r.all[session] = found{what, now}
 }
 
 // sessionMeter counts what one session spends.

@@ -193,7 +193,7 @@ func TestGroupMisuse(t *testing.T) {
 	}
 }
 
-// Lines that are cut off are no items.
+// Lines that are cut off are not items.
 func TestItemsThatAreCutOff(t *testing.T) {
 	book, faults := Parse("x.toml", []byte("[command.c]\nrun = { pipeline = \"p\" }\n[[pipeline.p.step]]\nname=\"a\"\nrun=\"ls\"\non_done=\"b\"\n[[pipeline.p.step]]\nname=\"b\"\nrun=\"x\"\nfor_each=\"${steps.a.log_tail}\"\n"), noFile)
 	if len(faults) > 0 || len(book.Warnings) != 1 || !strings.Contains(book.Warnings.Error(), "only the last lines") {

@@ -56,7 +56,7 @@ func TestNowBeginsWithWhatNeedsAPerson(t *testing.T) {
 	}
 }
 
-// A pipeline that another one runs is no row of its own, until it waits for a person.
+// A pipeline that another one runs has a row of its own only while it waits for a person.
 func TestAChildThatWaitsForAPersonIsARow(t *testing.T) {
 	s := busy(80, 24)
 	for _, r := range s.table.rows {

@@ -132,7 +132,7 @@ func TestTheReceiverGetsTheTree(t *testing.T) {
 	}
 }
 
-// Nothing is sent to where nobody listens, and that is told once.
+// Where no server listens nothing is sent, and that is logged once.
 func TestADeadReceiver(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)

@@ -131,7 +131,7 @@ func (b *builder) id(size int, what string) []byte {
 	return sum[:size:size]
 }
 
-// statusOf marks what failed. A block alone is no error: the hook did what it is for.
+// statusOf marks what failed. A block alone is not an error: the hook did its work.
 func statusOf(outcome string) *tracepb.Status {
 	if outcome == "failed" || outcome == "could_not_run" {
 		return &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: outcome}

@@ -127,7 +127,7 @@ func (i *identity) load() (*tls.Certificate, error) {
 	return &cert, err
 }
 
-// good reports whether a certificate will do for another while, and for all names.
+// good reports whether a certificate is valid for a while yet, and for all names.
 func good(leaf *x509.Certificate, names []string, now time.Time) bool {
 	return now.After(leaf.NotBefore) && lasts(leaf, now) &&
 		!slices.ContainsFunc(names, func(name string) bool { return leaf.VerifyHostname(name) != nil })

@@ -45,7 +45,7 @@ func (s *scene) shown() *x509.Certificate {
 	return conn.ConnectionState().PeerCertificates[0]
 }
 
-// A new address, port or certificate that is no good leaves the door as it was.
+// A new address, port or certificate that does not work leaves the door as it was.
 func TestIssue18ADoorStaysUntilTheNewOneIsOpen(t *testing.T) {
 	s := newScene(t)
 	ui := s.ui(daemonapi.UIControl{Listen: "127.0.0.1:0"})

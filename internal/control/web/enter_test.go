@@ -167,7 +167,7 @@ func TestIssue18TheAddressStays(t *testing.T) {
 	}
 }
 
-// A record that is damaged or torn is no reason not to start: browsers sign in again.
+// With a damaged or torn record the page still starts: browsers sign in again.
 func TestIssue18ADamagedRecordCountsAsNone(t *testing.T) {
 	s := newScene(t)
 	v := s.signedIn()

@@ -288,7 +288,7 @@ func rowOf(r *event.Record) journalRow {
 	return row
 }
 
-// reasonOf is what the keepers said about a call that is no stop.
+// reasonOf is what the keepers said about a call that is not a stop.
 func reasonOf(r *event.Record) string {
 	var parts []string
 	for i := range r.Verdicts {

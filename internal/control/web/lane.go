@@ -30,7 +30,7 @@ const (
 	laneTail, laneTails = 12, 3
 	// promptsAtOnce are the events of a transcript that are read at a time, and promptReads how often.
 	promptsAtOnce, promptReads = 300, 3
-	// promptsFor is how long prompts that were read will do: transcripts are long.
+	// promptsFor is how long prompts are kept before they are read again: transcripts are long.
 	promptsFor = 2 * time.Second
 )
 

@@ -28,7 +28,7 @@ func TestIssue18NotificationsLinkToPages(t *testing.T) {
 			r, err := http.NewRequest(http.MethodGet, path+decisionID, nil)
 			check(t, err)
 			if _, pattern := pages.Handler(r); pattern == "" {
-				t.Errorf("%s links to %s, which is no page", file, path)
+				t.Errorf("%s links to %s, which is not a page", file, path)
 			}
 		}
 	}

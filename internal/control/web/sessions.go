@@ -106,7 +106,7 @@ func turn(s *Seen) int {
 
 func readSessions(r *Request) (any, error) {
 	page := sessionsPage{Search: strings.TrimSpace(r.Value("q")), Show: r.Value("show")}
-	from, _ := strconv.Atoi(r.Value("from")) // what is no number is the beginning
+	from, _ := strconv.Atoi(r.Value("from")) // anything but a number means the beginning
 	seen, err := r.Roster().Pick(func(all []*Seen) []*Seen {
 		found := page.choose(all)
 		from = min(max(from, 0), len(found))

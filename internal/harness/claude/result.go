@@ -34,7 +34,7 @@ type Usage struct {
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
-// Spent is what the work cost. What is no sensible number counts as nothing.
+// Spent is what the work cost. A number that makes no sense counts as 0.
 func (r *Result) Spent() event.Cost {
 	return event.Cost{
 		USD:                 r.Cost,

@@ -11,7 +11,7 @@ type Cost struct {
 	CacheCreationTokens int64   `json:"cache_creation_tokens,omitempty"`
 }
 
-// Plus is the cost of both. What is no sensible number counts as nothing.
+// Plus is the cost of both. A number that makes no sense counts as 0.
 func (c Cost) Plus(d Cost) Cost {
 	return Cost{
 		USD:                 min(money(c.USD)+money(d.USD), math.MaxFloat64),

@@ -39,7 +39,7 @@ func TestTheRecordThatEndsAtAPosition(t *testing.T) {
 		}
 	}
 
-	// A bit that flipped is no record, and a line that is too long is not read to its beginning.
+	// A line with a flipped bit is not a record, and a line that is too long is not read to its beginning.
 	text := segmentBytes(t, j, 1)
 	text[20] ^= 1
 	plant(t, j, 1, text)

@@ -39,7 +39,7 @@ func TestCaughtAndFlaky(t *testing.T) {
 		{"A failed 1, A failed 1", 0, 0, true},              // a red gate runs at each stop
 		{"A passed 1, B failed 1, A passed 1", 1, 0, false}, // reverted: other content than failed
 		{"A failed 1, B passed 1, A passed 1", 1, 1, false}, // the same content, not in a row
-		{"A failed 1, A proven 0, A failed 1", 0, 0, true},  // a proof is no run
+		{"A failed 1, A proven 0, A failed 1", 0, 0, true},  // a proof is not a run
 		{"A failed 1, A could_not_run 1, A failed 1", 0, 0, true},
 		{"- failed 1, - passed 1", 1, 0, false}, // content that is not known
 		{"A passed 1, A failed 1, A passed 1, A failed 1", 0, 3, true},
