@@ -20,10 +20,10 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/launcher"
 	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/launch"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -231,7 +231,7 @@ func worktrees(roots []string) (all []string) {
 			roots = append(roots, filepath.Join(top, filepath.FromSlash(within)))
 		}
 	}
-	for _, linked := range work.Worktrees(roots, time.Time{}) {
+	for _, linked := range footprint.Worktrees(roots, time.Time{}) {
 		roots = append(roots, linked.Root)
 	}
 	for _, root := range roots {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -43,7 +43,7 @@ type turn struct {
 // takeTurn waits for other calls of the same session's stop; the turn is nil where it cannot, or
 // need not: of a session without a project nothing is judged. busy means that this call's time is
 // over and another one still judges.
-func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, session *work.Session) (t *turn, busy bool) {
+func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, session *footprint.Session) (t *turn, busy bool) {
 	base := payload.Common()
 	if payload.Event() != hook.Stop || base.SessionID == "" || session == nil {
 		return nil, false

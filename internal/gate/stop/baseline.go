@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/protect"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -22,7 +22,7 @@ import (
 // They are its baseline at the session's first prompt, and at a person's next one if only
 // the person can have changed anything since the last stop. typed means that we typed the
 // prompt.
-func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *work.Session, typed bool) {
+func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *footprint.Session, typed bool) {
 	p, is := payload.(*hook.UserPromptSubmitPayload)
 	if !is || p.AgentID != "" {
 		return
@@ -45,10 +45,10 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		found, projects = c.lookAround(ctx, place, below, session)
 	}
 
-	session = c.update(payload, place.Root, session, func(s *work.Session) {
+	session = c.update(payload, place.Root, session, func(s *footprint.Session) {
 		for root, tree := range found {
 			first := s.Prompts == 0
-			s.SetTree(root, func(t *work.Tree) {
+			s.SetTree(root, func(t *footprint.Tree) {
 				switch {
 				case first:
 					t.Since, t.Reflog = event.SinceStart, change.ReflogOf(root)
@@ -72,7 +72,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 
 // protect remembers the protected files that the agent finds at the first prompt. Where that
 // fails, its stops are held to commits instead.
-func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *work.Session) {
+func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *footprint.Session) {
 	for _, project := range projects {
 		place := protect.Place{
 			Project: project, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now, Session: session.Origin, Prompted: true,
@@ -88,7 +88,7 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 const promptPatience = 10 * time.Second
 
 // lookAround looks at the trees of a session.
-func (c *call) lookAround(ctx context.Context, place Place, below []string, session *work.Session) (found map[string]string, projects []*keeper.Project) {
+func (c *call) lookAround(ctx context.Context, place Place, below []string, session *footprint.Session) (found map[string]string, projects []*keeper.Project) {
 	found = map[string]string{}
 	look := func(project *keeper.Project) {
 		if project == nil {
@@ -112,20 +112,20 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 
 // settle remembers what a stop came to: where it passed, the agent has left the tree as it
 // is meant to be; where it was refused, it has something to answer for.
-func (c *call) settle(payload hook.Payload, root string, session *work.Session, j Judgement) {
+func (c *call) settle(payload hook.Payload, root string, session *footprint.Session, j Judgement) {
 	p, is := payload.(*hook.StopPayload)
 	trees := j.trees()
 	if !is || session == nil || len(trees) == 0 {
 		return
 	}
-	c.update(payload, root, session, func(s *work.Session) {
+	c.update(payload, root, session, func(s *footprint.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		s.Schedule(p.Scheduled())
 		for _, tree := range trees {
 			if gitDir, found := paths.GitDir(tree.Root); found && isLinked(gitDir) {
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))
 			}
-			s.SetTree(paths.Canonical(tree.Root), func(t *work.Tree) {
+			s.SetTree(paths.Canonical(tree.Root), func(t *footprint.Tree) {
 				switch gauntlet.Status(tree.Status) {
 				case gauntlet.Passed, gauntlet.PassedWithWarnings:
 					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
@@ -149,7 +149,7 @@ func (c *call) settle(payload hook.Payload, root string, session *work.Session, 
 }
 
 // startOf is when a session began to work in the project at root.
-func startOf(session *work.Session, root string) change.Start {
+func startOf(session *footprint.Session, root string) change.Start {
 	return change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(root)].Reflog, Elsewhere: session.Made}
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -20,7 +20,7 @@ import (
 // started above them, and those where it was refused and has not passed since. Where trust
 // is enforced only approved ones count. unnamed are new worktrees of which nothing shows whose
 // they are.
-func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots, unnamed []string) {
+func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	seen := map[string]bool{paths.Canonical(root): true}
 	add := func(root string) {
 		if session != nil && session.Trees[root].Vanished() {
@@ -60,7 +60,7 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 // below are the approved projects in the directories in which the client was started and
 // stands, without those themselves. A transcript has them by the name of their repository, or
 // by their place in the directory where that is in the repository itself.
-func (c *call) below(payload hook.Payload) (all []work.Candidate) {
+func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 	if !c.enforces() {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (c *call) below(payload hook.Payload) (all []work.Candidate) {
 		if top, found := paths.GitRoot(root); found && strings.HasPrefix(top, above[i]) {
 			name = filepath.Base(top)
 		}
-		all = append(all, work.Candidate{Root: root, Name: name})
+		all = append(all, footprint.Candidate{Root: root, Name: name})
 	}
 	return all
 }
@@ -92,14 +92,14 @@ const maxBelow = 16
 // a client's directory, and worktrees that are newer than the session. Other sessions make
 // worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
 // unnamed are the worktrees among the rest.
-func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *work.Session) (roots, unnamed []string) {
+func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	below := c.below(payload)
 	known := session.Roots
 	if root != "" {
 		known = append([]string{root}, known...)
 	}
-	worktrees := work.Worktrees(append(rootsOf(below), known...), session.Began)
-	candidates := slices.DeleteFunc(slices.Concat(below, worktrees), func(one work.Candidate) bool { return slices.Contains(known, one.Root) })
+	worktrees := footprint.Worktrees(append(rootsOf(below), known...), session.Began)
+	candidates := slices.DeleteFunc(slices.Concat(below, worktrees), func(one footprint.Candidate) bool { return slices.Contains(known, one.Root) })
 	if candidates = c.unclaimed(candidates, session); len(candidates) == 0 {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 			return append(roots, rootsOf(candidates[i:])...), unnamed
 		}
 		if _, looked := mentions[one.Name]; !looked {
-			mentions[one.Name] = work.Mentions(said, one.Name)
+			mentions[one.Name] = footprint.Mentions(said, one.Name)
 		}
 		switch {
 		case mentions[one.Name]:
@@ -128,15 +128,15 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 }
 
 // unclaimed are those candidates in which no other session has worked.
-func (c *call) unclaimed(candidates []work.Candidate, session *work.Session) []work.Candidate {
+func (c *call) unclaimed(candidates []footprint.Candidate, session *footprint.Session) []footprint.Candidate {
 	if len(candidates) == 0 {
 		return nil
 	}
-	taken := work.NewStore(c.StateDir).Roots(session.Origin)
-	return slices.DeleteFunc(candidates, func(one work.Candidate) bool { return slices.Contains(taken, paths.Canonical(one.Root)) })
+	taken := footprint.NewStore(c.StateDir).Roots(session.Origin)
+	return slices.DeleteFunc(candidates, func(one footprint.Candidate) bool { return slices.Contains(taken, paths.Canonical(one.Root)) })
 }
 
-func rootsOf(candidates []work.Candidate) (roots []string) {
+func rootsOf(candidates []footprint.Candidate) (roots []string) {
 	for _, one := range candidates {
 		roots = append(roots, one.Root)
 	}

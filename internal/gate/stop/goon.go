@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/session/driver"
@@ -13,7 +13,7 @@ import (
 
 // goOn does what follows a call that nothing objects to: the queue and the wakes move, the
 // trees that a prompt finds are remembered, and a person answers what the agent asks.
-func (c *call) goOn(ctx context.Context, kc *keeper.Call, place Place, session *work.Session, j Judgement, answer hook.Answer, rec *event.Record) hook.Answer {
+func (c *call) goOn(ctx context.Context, kc *keeper.Call, place Place, session *footprint.Session, j Judgement, answer hook.Answer, rec *event.Record) hook.Answer {
 	report := c.drive(ctx, kc.Payload, j.needsPerson())
 	rec.Effects = report.Effects
 	c.prompted(ctx, kc.Payload, place, session, report.Typed)

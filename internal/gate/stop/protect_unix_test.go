@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/session/queue"
@@ -304,7 +304,7 @@ func TestE20TheSessionAfterClear(t *testing.T) {
 	s := newProtected(t, block, true)
 	client := process.Identity{PID: 4242}
 	for _, id := range []string{"s1", "s2", "s3"} {
-		check(t, work.NewStore(s.state).Update(id, work.Beginning{Client: client}, time.Now(), func(*work.Session) {}))
+		check(t, footprint.NewStore(s.state).Update(id, footprint.Beginning{Client: client}, time.Now(), func(*footprint.Session) {}))
 	}
 	write(t, s.path("Makefile"), "")
 	s.prompt("go on", fields{"session_id": "s2"})

@@ -14,13 +14,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/lifecycle"
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -184,7 +184,7 @@ func (c *call) receive(payload hook.Payload, raw []byte) event.Record {
 }
 
 // look finds the place of the call and the trees that it is judged in, as keepers see them.
-func (c *call) look(ctx context.Context, payload hook.Payload, root string, session *work.Session) (*keeper.Call, Place) {
+func (c *call) look(ctx context.Context, payload hook.Payload, root string, session *footprint.Session) (*keeper.Call, Place) {
 	place := c.locate(root, payload)
 	if len(c.Imposed) > 0 {
 		place.Verdicts = append(place.Verdicts, imposed(c.Imposed))
@@ -226,7 +226,7 @@ func note(rec *event.Record, place Place, j Judgement) {
 // silent for a month.
 func (c *call) forget(session string) {
 	NewCounter(c.StateDir).Forget(session, c.Now())
-	work.NewStore(c.StateDir).Prune(c.Now())
+	footprint.NewStore(c.StateDir).Prune(c.Now())
 	pruneAnswers(c.StateDir, c.Now())
 	protect.Prune(c.StateDir, c.Now())
 	gauntlet.PruneLogs(c.StateDir, c.Now())

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/claude"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -109,7 +109,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 
 // promptOf names the prompt that led to a stop. Only the unified hook hears who wrote it.
 func (c *call) promptOf(payload *hook.StopPayload) string {
-	if prompt := work.NewStore(c.StateDir).Load(payload.SessionID).Prompt(); prompt != "" {
+	if prompt := footprint.NewStore(c.StateDir).Load(payload.SessionID).Prompt(); prompt != "" {
 		return prompt
 	}
 	if payload.PromptID == "" && !payload.StopHookActive {

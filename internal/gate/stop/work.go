@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -21,8 +21,8 @@ import (
 // follow keeps what is known of where the session works, and gives it; nil where it has
 // worked in no project. What cannot be written only means that stops are judged that need
 // not be.
-func (c *call) follow(payload hook.Payload, root string) *work.Session {
-	session := work.NewStore(c.StateDir).Load(payload.Common().SessionID)
+func (c *call) follow(payload hook.Payload, root string) *footprint.Session {
+	session := footprint.NewStore(c.StateDir).Load(payload.Common().SessionID)
 	roots, stranger := c.visited(payload, root), c.stranger(payload)
 	if session == nil && len(roots) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func (c *call) follow(payload hook.Payload, root string) *work.Session {
 	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
 		return session
 	}
-	return c.update(payload, root, session, func(s *work.Session) {
+	return c.update(payload, root, session, func(s *footprint.Session) {
 		for _, root := range roots {
 			s.Visit(root)
 		}
@@ -42,8 +42,8 @@ func (c *call) follow(payload hook.Payload, root string) *work.Session {
 
 // update changes what is known of the session of a call in the project at root, and gives
 // what is known then.
-func (c *call) update(payload hook.Payload, root string, session *work.Session, change func(*work.Session)) *work.Session {
-	err := work.NewStore(c.StateDir).Update(payload.Common().SessionID, beginning(payload, root), c.start, func(s *work.Session) {
+func (c *call) update(payload hook.Payload, root string, session *footprint.Session, change func(*footprint.Session)) *footprint.Session {
+	err := footprint.NewStore(c.StateDir).Update(payload.Common().SessionID, beginning(payload, root), c.start, func(s *footprint.Session) {
 		change(s)
 		session = s
 	})
@@ -54,8 +54,8 @@ func (c *call) update(payload hook.Payload, root string, session *work.Session, 
 }
 
 // beginning is what the session of a call is known by if its id is new.
-func beginning(payload hook.Payload, root string) work.Beginning {
-	by := work.Beginning{Client: process.Caller(), Root: paths.Canonical(root)}
+func beginning(payload hook.Payload, root string) footprint.Beginning {
+	by := footprint.Beginning{Client: process.Caller(), Root: paths.Canonical(root)}
 	if p, is := payload.(*hook.SessionStartPayload); is {
 		by.GoesOn = p.Source != "startup"
 	}
@@ -75,16 +75,16 @@ func (c *call) visited(payload hook.Payload, root string) (roots []string) {
 	case *hook.CwdChangedPayload:
 		add(c.nearest(p.NewCWD))
 	case *hook.PreToolUsePayload:
-		add(c.nearest(work.Edited(p.ToolUse, p.CWD)))
+		add(c.nearest(footprint.Edited(p.ToolUse, p.CWD)))
 	case *hook.PostToolUsePayload:
-		add(c.nearest(work.Edited(p.ToolUse, p.CWD)))
+		add(c.nearest(footprint.Edited(p.ToolUse, p.CWD)))
 	}
 	return roots
 }
 
 // trees are where a stop is judged, the call's own project first. What is to be said of the
 // others is added to the place.
-func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, session *work.Session) (trees []keeper.Tree) {
+func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, session *footprint.Session) (trees []keeper.Tree) {
 	if payload.Event() != hook.Stop {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (c *call) stranger(payload hook.Payload) string {
 	case *hook.StopPayload:
 		dir = p.CWD
 	case *hook.PostToolUsePayload:
-		dir = work.Edited(p.ToolUse, p.CWD)
+		dir = footprint.Edited(p.ToolUse, p.CWD)
 	}
 	if !c.enforces() || !filepath.IsAbs(dir) {
 		return ""
@@ -137,7 +137,7 @@ func (c *call) stranger(payload hook.Payload) string {
 
 // strange says of projects in which the agent has worked that they were never approved: the
 // gates of another one answer.
-func (c *call) strange(place *Place, session *work.Session) {
+func (c *call) strange(place *Place, session *footprint.Session) {
 	if session == nil || place.Root == "" {
 		return
 	}
@@ -152,7 +152,7 @@ func (c *call) strange(place *Place, session *work.Session) {
 
 // vanished holds an agent back once whose red project has gone with its repository: leaving a
 // tree closes nothing. From then on a person is told.
-func (c *call) vanished(place *Place, payload hook.Payload, session *work.Session) {
+func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.Session) {
 	if session == nil {
 		return
 	}
@@ -168,7 +168,7 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *work.Sessio
 			place.Verdicts = append(place.Verdicts, verdict)
 			continue
 		}
-		c.update(payload, place.Root, session, func(s *work.Session) { s.SetTree(root, func(t *work.Tree) { t.Missed = true }) })
+		c.update(payload, place.Root, session, func(s *footprint.Session) { s.SetTree(root, func(t *footprint.Tree) { t.Missed = true }) })
 		verdict.Reason = what + ". Restore it and stop again, or ask a person to approve its new location (`stopgate trust`)."
 		place.Held = cmp.Or(place.Held, &verdict)
 	}
@@ -176,7 +176,7 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *work.Sessio
 
 // tellUnnamed says once of worktrees that they are new, and that no gate has looked at them
 // because nothing shows that they are this session's.
-func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *work.Session, unnamed []string) {
+func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *footprint.Session, unnamed []string) {
 	if session == nil {
 		return
 	}
@@ -184,7 +184,7 @@ func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *work.Ses
 	if len(unnamed) == 0 {
 		return
 	}
-	c.update(payload, place.Root, session, func(s *work.Session) { s.Told = append(s.Told, unnamed...) })
+	c.update(payload, place.Root, session, func(s *footprint.Session) { s.Told = append(s.Told, unnamed...) })
 	place.Verdicts = append(place.Verdicts, keeper.Verdict{
 		Keeper: "work", Outcome: keeper.Passed, Status: "unnamed",
 		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + " (created during this session, but never used in it)",

@@ -18,11 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/guard"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/gate/work"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/event"
@@ -455,7 +455,7 @@ func TestTreesThatAreGoneAreForgotten(t *testing.T) {
 	write(t, filepath.Join(dir, "g"), "")
 	wantAllow(t, s.stop(fields{"cwd": dir}))
 	known := func() bool {
-		_, known := work.NewStore(s.state).Load("s1").Trees[dir]
+		_, known := footprint.NewStore(s.state).Load("s1").Trees[dir]
 		return known
 	}
 	if !known() {
@@ -711,7 +711,7 @@ func TestE13TheRetryLimitIsNoPass(t *testing.T) {
 	s := newWork(t)
 	write(t, s.path("red"), "the person's own work")
 	s.prompt("do it", nil)
-	known := func() work.Tree { return work.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
+	known := func() footprint.Tree { return footprint.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
 	found := known().Baseline
 	write(t, s.path("g"), "")
 	for range 3 {
@@ -739,7 +739,7 @@ func TestE13AResumedSessionIsTheLatest(t *testing.T) {
 	}
 	s.call(hook.SessionStart, fields{"session_id": "s1", "source": "resume"})
 	s.call(hook.SessionStart, fields{"session_id": "s3", "source": "clear"})
-	if got := work.NewStore(s.state).Load("s3").Origin; got != "s1" {
+	if got := footprint.NewStore(s.state).Load("s3").Origin; got != "s1" {
 		t.Errorf("it goes on from %s", got)
 	}
 }
@@ -749,7 +749,7 @@ func TestE12TheReflogOfTheBeginningStays(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
 	s.prompt("do it", nil)
-	known := func() work.Tree { return work.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
+	known := func() footprint.Tree { return footprint.NewStore(s.state).Load("s1").Trees[paths.Canonical(s.root)] }
 	first := known()
 	s.commit("g", "")
 	wantAllow(t, s.stop(nil))

@@ -1,7 +1,7 @@
-// Package work knows where a session has worked: its directories, and for each project in
+// Package footprint knows where a session has worked: its directories, and for each project in
 // them the tree that the agent found. A stop is judged in all of these places, and only
 // for what the session itself has changed.
-package work
+package footprint
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package work
+package footprint
 
 import (
 	"testing"
