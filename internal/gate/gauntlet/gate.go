@@ -108,15 +108,15 @@ func (e *execution) cutOff(r *GateResult) {
 	before, known := r.job.Before(e.history)
 	if e.Limit.Shortened > 0 {
 		r.Outcome = GateFailed
-		r.Message += "; " + e.Limit.advice()
+		r.Message += "; " + e.Limit.Advice()
 		return
 	}
 	if !known {
-		r.Message += ", and has never finished in time; " + e.Limit.advice()
+		r.Message += ", and has never finished in time; " + e.Limit.Advice()
 		return
 	}
 	r.Outcome = GateFailed
-	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now, %s", before.In.Round(time.Second), e.Limit.advice())
+	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now, %s", before.In.Round(time.Second), e.Limit.Advice())
 }
 
 // environ is what gates run with, and more.

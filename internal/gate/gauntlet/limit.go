@@ -16,8 +16,8 @@ type Limit struct {
 	Shortened time.Duration
 }
 
-// advice names what to raise for a gate that needs longer.
-func (l Limit) advice() string {
+// Advice names what to raise for a gate that needs longer.
+func (l Limit) Advice() string {
 	if l.Shortened > 0 {
 		return fmt.Sprintf("remove what shortens the hook's timeout to %s in the settings of Claude Code (see: stopgate doctor)", l.Shortened)
 	}

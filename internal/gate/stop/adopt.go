@@ -143,7 +143,7 @@ func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
 		return Judgement{Blocked: -1}
 	}
 	rest := c.timeout(kc.Payload, kc.Project) - c.Now().Sub(c.start) // before the client ends us
-	ctx, cancel := context.WithTimeout(ctx, min(grace, rest/2))
+	ctx, cancel := context.WithTimeout(ctx, rest/2)
 	defer cancel()
 	const what = "another stopgate hook was still checking this stop when this one timed out"
 	plan := kc.Payload.Common().PermissionMode == "plan"

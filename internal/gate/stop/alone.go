@@ -46,7 +46,7 @@ func (c *call) askAlone(ctx context.Context, k keeper.Keeper, call *keeper.Call,
 	ctx, cancel := c.limit(ctx, timeout)
 	defer cancel()
 
-	chain := Chain{Now: c.Now, Log: c.logf}
+	chain := Chain{Now: c.Now, Log: c.logf, Grace: grace(timeout)}
 	return chain.ask(ctx, k, call)
 }
 

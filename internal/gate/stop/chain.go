@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -21,7 +22,8 @@ import (
 type Chain struct {
 	Keepers []keeper.Keeper // those that apply
 	Counter Counter
-	Cap     int // blocks of one turn that the client honours; 0 means no limit
+	Cap     int           // blocks of one turn that the client honours; 0 means no limit
+	Grace   time.Duration // how long a keeper may take to come back after its time is over
 	Now     func() time.Time
 	Log     func(format string, args ...any) // for what only a developer wants to know
 }
@@ -60,10 +62,6 @@ func (j Judgement) needsPerson() bool {
 	return slices.ContainsFunc(j.Verdicts, func(v keeper.Verdict) bool { return v.NeedsPerson && !v.Blocks() })
 }
 
-// grace is how long a keeper may take to come back after its time is over.
-// Killing a process group takes milliseconds.
-const grace = 2 * time.Second
-
 // Judge asks the keepers. It returns soon after ctx ends, whatever a keeper
 // does.
 func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
@@ -83,7 +81,7 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 			return j
 		}
 		if rest := c.Keepers[i+1:]; ctx.Err() != nil && len(rest) > 0 {
-			j.add(notAsked(ctx, rest))
+			j.add(notAsked(ctx, call, rest))
 			return j
 		}
 	}
@@ -107,19 +105,19 @@ func (c *Chain) callFor(call *keeper.Call, k keeper.Keeper) *keeper.Call {
 
 // notAsked says which keepers the deadline left out: a call that they did not
 // see was not checked.
-func notAsked(ctx context.Context, keepers []keeper.Keeper) keeper.Verdict {
+func notAsked(ctx context.Context, call *keeper.Call, keepers []keeper.Keeper) keeper.Verdict {
 	names := make([]string, len(keepers))
 	for i, k := range keepers {
 		names[i] = k.Name()
 	}
 	message := "the hook timed out; not checked by: " + strings.Join(names, ", ")
-	return overrun(ctx, couldNotRun("chain", "", message))
+	return overrun(ctx, call, couldNotRun("chain", "", message), names...)
 }
 
 // ask has one keeper look, and notes how long that took.
 func (c *Chain) ask(ctx context.Context, k keeper.Keeper, call *keeper.Call) keeper.Verdict {
 	start := c.Now()
-	verdict := overrun(ctx, c.await(ctx, k, call))
+	verdict := overrun(ctx, call, c.await(ctx, k, call), k.Name())
 	verdict.Keeper, verdict.Start, verdict.Duration = k.Name(), start, c.Now().Sub(start)
 	return verdict
 }
@@ -138,7 +136,7 @@ func (c *Chain) await(ctx context.Context, k keeper.Keeper, call *keeper.Call) k
 		return v
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(grace)
+	late := time.NewTimer(c.Grace)
 	defer late.Stop()
 	select {
 	case v := <-verdicts:
@@ -148,18 +146,24 @@ func (c *Chain) await(ctx context.Context, k keeper.Keeper, call *keeper.Call) k
 	}
 }
 
-// overrun names the reason why a keeper could not finish. A verdict that was
-// ready stands.
-func overrun(ctx context.Context, v keeper.Verdict) keeper.Verdict {
+// overrun names the reason why some keepers could not finish. A verdict that was
+// ready stands. Gates that have less time than the hook was installed with are red:
+// the client's settings grant less, and an agent can write these.
+func overrun(ctx context.Context, call *keeper.Call, v keeper.Verdict, keepers ...string) keeper.Verdict {
 	if ctx.Err() == nil || v.Outcome != keeper.CouldNotRun {
 		return v
+	}
+	if v.Message == "" {
+		v.Message = "the hook timed out before it finished"
 	}
 	v.Status = "deadline"
 	if ctx.Err() == context.Canceled {
 		v.Status = "interrupted"
+		return v
 	}
-	if v.Message == "" {
-		v.Message = "the hook timed out before it finished"
+	if call.Shortened > 0 && slices.Contains(keepers, gauntlet.Keeper{}.Name()) {
+		v.Outcome, v.Summary = keeper.Failed, v.Message
+		v.Reason = "The gates did not finish: " + v.Message + ". To fix that, " + gauntlet.Limit{Shortened: call.Shortened}.Advice() + "."
 	}
 	return v
 }

@@ -293,6 +293,30 @@ func TestRulingC5TheChainAnswersBeforeTheClientsTimeout(t *testing.T) {
 	}
 }
 
+// Gates that do not come back, or were not asked, in a time that the settings have shortened are red; in the
+// time that the hook was installed with they say nothing.
+func TestE14GatesThatAreNotBackInAShortenedTimeAreRed(t *testing.T) {
+	gates := stub{"gates", stubborn.judge}
+	self, err := os.Executable()
+	check(t, err)
+	for name, keepers := range map[string][]keeper.Keeper{"not back": {gates}, "not asked": {stubborn, gates}} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, failing)
+			s.keepers, s.timeout = keepers, 20*time.Minute
+			synctest.Test(t, func(t *testing.T) {
+				wantAllow(t, s.raw(t.Context(), hook.Stop, s.payload(hook.Stop, nil)), "timed out")
+				write(t, s.path(".claude/settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"`+self+` hook Stop --timeout 20m","timeout":20}]}]}}`)
+				start := time.Now()
+				wantBlock(t, s.raw(t.Context(), hook.Stop, s.payload(hook.Stop, nil)), "remove what shortens the hook's timeout to 20s")
+				if took := time.Since(start); took >= 20*time.Second {
+					t.Errorf("answered after %s", took)
+				}
+				time.Sleep(3 * time.Hour) // until the stubborn ones are done
+			})
+		})
+	}
+}
+
 func TestRulingC5VerdictThatWasReadyStands(t *testing.T) {
 	s := newScene(t, failing)
 	synctest.Test(t, func(t *testing.T) {

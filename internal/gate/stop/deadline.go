@@ -16,6 +16,10 @@ func Budget(timeout time.Duration) time.Duration {
 	return max(timeout-margin, timeout/2)
 }
 
+// grace is how long a keeper may take to come back when that time is over: killing a
+// process group takes milliseconds, but the machine may be busy. The rest is for the answer.
+func grace(timeout time.Duration) time.Duration { return (timeout - Budget(timeout)) / 2 }
+
 // blockCap is how many blocks in a row the client honours. It counts anew when
 // the agent calls a tool; we do not see that and count them all. 0 is no limit.
 func (s *Service) blockCap() int {

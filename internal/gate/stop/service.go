@@ -267,6 +267,7 @@ func (c *call) judge(ctx context.Context, kc *keeper.Call, off bool) Judgement {
 		Keepers: keepers,
 		Counter: NewCounter(c.StateDir),
 		Cap:     c.blockCap(),
+		Grace:   grace(timeout),
 		Now:     c.Now,
 		Log:     c.logf,
 	}
