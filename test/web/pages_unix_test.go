@@ -65,6 +65,7 @@ func TestIssue18TheWayInIsReadable(t *testing.T) {
 	s := newStage(t, "")
 	b := open(t, s.ui().Link)
 	s.run("ui", "--yes", "--sign-out")
+	b.sees("Run this in your own terminal") // the page that was open leads there by itself
 	for _, dark := range []bool{false, true} {
 		b.look(phone, dark)
 		b.visit("/inbox")

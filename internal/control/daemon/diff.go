@@ -26,8 +26,8 @@ const (
 	// maxNewFile is how much of a file that git does not know yet is shown, and maxNewFiles of how many.
 	maxNewFile  = 16 << 10
 	maxNewFiles = 20
-	// maxNewNames is how many files that git does not know yet are named.
-	maxNewNames = 100
+	// maxNames is how many files are named that are not shown, of those that git knows and of the others.
+	maxNames = 100
 )
 
 // Diff implements web.Plane: in a worktree that was made for the work all changes since its base, else
@@ -76,8 +76,13 @@ func diffIn(ctx context.Context, repo git.Repo, root, from string) (web.Diff, er
 	defer inside.Close()
 
 	diff := web.Diff{Text: text.lines(), Cut: text.full}
+	if text.full {
+		if err := nameRest(ctx, repo, from, &diff); err != nil {
+			return web.Diff{}, err
+		}
+	}
 	room := text.left
-	named := status.Untracked[:min(len(status.Untracked), maxNewNames)]
+	named := status.Untracked[:min(len(status.Untracked), maxNames)]
 	for i, name := range named {
 		body, shown := newFile(inside, name)
 		if shown && (i >= maxNewFiles || len(body) > room) {
@@ -87,12 +92,46 @@ func diffIn(ctx context.Context, repo git.Repo, root, from string) (web.Diff, er
 			room -= len(body)
 		}
 		diff.Cut = diff.Cut || !shown
-		diff.Text += "diff --git " + change.Quote("a/"+name) + " " + change.Quote("b/"+name) + "\nnew file\n" + body
+		diff.Text += header(name) + "new file\n" + body
 	}
-	diff.Unnamed = len(status.Untracked) - len(named)
+	diff.Unnamed += len(status.Untracked) - len(named)
 	diff.Cut = diff.Cut || diff.Unnamed > 0
 	diff.Text = strings.ToValidUTF8(diff.Text, "\uFFFD")
 	return diff, nil
+}
+
+// nameRest names the files that were changed and are not in a diff that was cut.
+func nameRest(ctx context.Context, repo git.Repo, from string, diff *web.Diff) error {
+	changed, err := repo.Changed(ctx, from, "")
+	if err != nil {
+		return err
+	}
+	if last := strings.LastIndex("\n"+diff.Text, "\n"+diffHeader); last >= 0 && !strings.Contains(diff.Text[last:], "\n@@ ") {
+		diff.Text = diff.Text[:last] // nothing of that file is shown
+	}
+	shown := map[string]bool{}
+	for line := range strings.Lines(diff.Text) {
+		shown[line] = true
+	}
+	named := 0
+	for _, name := range changed {
+		switch {
+		case shown[header(name)]:
+		case named == maxNames:
+			diff.Unnamed++
+		default:
+			named++
+			diff.Text += header(name) + notShown("changed")
+		}
+	}
+	return nil
+}
+
+// diffHeader begins the first line of a diff about a file.
+const diffHeader = "diff --git "
+
+func header(name string) string {
+	return diffHeader + change.Quote("a/"+name) + " " + change.Quote("b/"+name) + "\n"
 }
 
 // compared is the working tree that a decision is about, and the commit that it is compared with. There is

@@ -94,18 +94,51 @@ func TestIssue18ADiffNamesWhatItDoesNotShow(t *testing.T) {
 // Of many new files the first are shown, more are named, and the others are counted.
 func TestIssue18ADiffCountsTheFilesThatItDoesNotName(t *testing.T) {
 	root, from, _ := committed(t)
-	for i := range maxNewNames + 3 {
+	for i := range maxNames + 3 {
 		put(t, root, fmt.Sprintf("new-%03d", i), "text\n")
 	}
 	diff := diffOf(t, root, from)
 	if n := strings.Count(diff.Text, "\n+text\n"); n != maxNewFiles {
 		t.Errorf("%d are shown", n)
 	}
-	if n := strings.Count(diff.Text, "\nnot shown: 5 bytes\n"); n != maxNewNames-maxNewFiles {
+	if n := strings.Count(diff.Text, "\nnot shown: 5 bytes\n"); n != maxNames-maxNewFiles {
 		t.Errorf("%d are named", n)
 	}
 	if diff.Unnamed != 3 || !diff.Cut {
 		t.Errorf("%d more, cut: %t", diff.Unnamed, diff.Cut)
+	}
+}
+
+// A change cannot be hidden behind a long one: the files that are not shown are named, and past some counted.
+func TestIssue18ADiffNamesTheChangesBehindALongOne(t *testing.T) {
+	root, _, run := committed(t)
+	for i := range maxNames + 2 {
+		put(t, root, fmt.Sprintf("z-%03d", i), "text\n")
+	}
+	put(t, root, "a\té", "text\n")
+	put(t, root, "é\n", "text\n")
+	run("add", ".")
+	run("commit", "-qm", "more")
+	from, _, err := git.At(root, os.Environ()).Commit(t.Context(), "HEAD")
+	check(t, err)
+	put(t, root, "main.go", strings.Repeat("// a long line of a long file\n", 20_000))
+	put(t, root, "a\té", "evil\n")
+	put(t, root, "é\n", "evil\n")
+	for i := range maxNames + 2 {
+		put(t, root, fmt.Sprintf("z-%03d", i), "evil\n")
+	}
+	diff := diffOf(t, root, from)
+	if n := strings.Count(diff.Text, "\nnot shown: changed\n"); n != maxNames || diff.Unnamed != 3 || !diff.Cut {
+		t.Errorf("%d are named, %d are not", n, diff.Unnamed)
+	}
+	if strings.Count(diff.Text, "diff --git a/main.go") != 1 || !strings.Contains(diff.Text, "diff --git a/z-000 b/z-000\nnot shown: changed\n") {
+		t.Errorf("%s", diff.Text[len(diff.Text)-3000:])
+	}
+
+	diff = web.Diff{Text: "diff --git a/main.go b/main.go\nindex 1..2 100644\n--- a/main.go\n"} // cut before its first line
+	check(t, nameRest(t.Context(), git.At(root, os.Environ()), from, &diff))
+	if !strings.Contains(diff.Text, "diff --git a/main.go b/main.go\nnot shown: changed\n") {
+		t.Errorf("%s", diff.Text)
 	}
 }
 

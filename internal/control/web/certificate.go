@@ -105,13 +105,13 @@ func (i *identity) load() (*tls.Certificate, error) {
 	if i.wanted.Cert != "" || i.wanted.Key != "" {
 		cert, err := tls.LoadX509KeyPair(i.wanted.Cert, i.wanted.Key)
 		if err != nil {
-			return nil, invalid("--cert %s, --key %s: %v", i.wanted.Cert, i.wanted.Key, err)
+			return nil, badRequest("--cert %s, --key %s: %v", i.wanted.Cert, i.wanted.Key, err)
 		}
 		return &cert, nil
 	}
 	now, names := i.now(), names(i.listen)
 	if len(names) == 0 {
-		return nil, invalid("--listen %s: this machine has no address that others can reach; name the host, for example --listen 192.168.1.5:8443", i.wanted.Address)
+		return nil, badRequest("--listen %s: this machine has no address that others can reach; name the host, for example --listen 192.168.1.5:8443", i.wanted.Address)
 	}
 	if cert, err := tls.LoadX509KeyPair(i.ours, i.ours); err == nil && good(cert.Leaf, names, now) {
 		return &cert, nil
@@ -170,7 +170,7 @@ func isOne(host string) bool {
 func (i *identity) reachable(leaf *x509.Certificate) (string, error) {
 	if isOne(i.listen) {
 		if leaf.VerifyHostname(i.listen) != nil {
-			return "", invalid("--cert %s is not for %s: it is for %s; listen at a name that it has, with --listen NAME:PORT", i.wanted.Cert, i.listen, namesOf(leaf))
+			return "", badRequest("--cert %s is not for %s: it is for %s; listen at a name that it has, with --listen NAME:PORT", i.wanted.Cert, i.listen, namesOf(leaf))
 		}
 		return i.listen, nil
 	}
@@ -182,7 +182,7 @@ func (i *identity) reachable(leaf *x509.Certificate) (string, error) {
 			return name, nil
 		}
 	}
-	return "", invalid("--cert %s does not say what this machine is called: it is for %s; name the host, with --listen NAME:PORT", i.wanted.Cert, namesOf(leaf))
+	return "", badRequest("--cert %s does not say what this machine is called: it is for %s; name the host, with --listen NAME:PORT", i.wanted.Cert, namesOf(leaf))
 }
 
 // namesOf are the names that a certificate is for, for people.

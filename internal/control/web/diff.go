@@ -18,7 +18,7 @@ const (
 type Diff struct {
 	Text    string // a unified diff
 	Cut     bool   // something is not in it
-	Unnamed int    // how many new files are not even named
+	Unnamed int    // how many files are not even named
 }
 
 // NotShown begins the line of a diff that says what a file is whose content is not in it.

@@ -2,8 +2,6 @@ package web
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -158,91 +156,28 @@ func percent(part, whole int) string {
 	}
 }
 
-// chart is what uPlot draws, and a table of the same for those who cannot see that.
-type chart struct {
-	ID    string
-	Title string
-	Keys  []chartKey
-	Data  string // JSON, for charts.js
-	Rows  []chartRow
-	None  bool // there is nothing to draw
-}
-
-type chartKey struct{ Name, Tone string }
-
-type chartRow struct {
-	Start  time.Time
-	Values []string
-}
-
-// chartData is what charts.js reads: bars are stacked by it, the first at the bottom.
-type chartData struct {
-	Kind   string       `json:"kind"` // bars, line
-	Unit   string       `json:"unit"`
-	Step   int64        `json:"step"` // seconds
-	X      []int64      `json:"x"`    // seconds
-	Series []chartLine  `json:"series"`
-	Values [][]*float64 `json:"values"`
-}
-
-type chartLine struct {
-	Name string `json:"name"`
-	Tone string `json:"tone"`
-}
-
-func newChart(id, title, kind, unit string, spans []stops.Span, step time.Duration, keys []chartKey, value func(s stops.Span, i int) *float64) chart {
-	c := chart{ID: id, Title: title, Keys: keys, None: true}
-	data := chartData{Kind: kind, Unit: unit, Step: int64(step / time.Second), Values: make([][]*float64, len(keys))}
-	for _, key := range keys {
-		data.Series = append(data.Series, chartLine(key))
-	}
-	for _, s := range spans {
-		data.X = append(data.X, s.Start.Unix())
-		row, any := chartRow{Start: s.Start}, false
-		for i := range keys {
-			v := value(s, i)
-			data.Values[i] = append(data.Values[i], v)
-			text := ""
-			if v != nil && *v != 0 {
-				any = true
-				text = strconv.FormatFloat(*v, 'f', -1, 64)
-			}
-			row.Values = append(row.Values, text)
-		}
-		if any {
-			c.None = false
-			c.Rows = append(c.Rows, row)
-		}
-	}
-	text, err := json.Marshal(data)
-	if err != nil {
-		panic(fmt.Sprintf("a chart of numbers: %v", err))
-	}
-	c.Data = string(text)
-	return c
-}
-
 func (p *gatesPage) addCharts(spans []stops.Span, step time.Duration) {
-	outcomes := []chartKey{{"failed", "bad"}, {"passed", "good"}, {"answered from proofs", "calm"}}
-	p.Charts = append(p.Charts, newChart("outcomes", "Answers", "bars", "", spans, step, outcomes, func(s stops.Span, i int) *float64 {
-		n := float64([]int{s.Failed, s.Passed, s.Proven}[i])
-		return &n
-	}))
-	if p.Job != "" {
-		p.Charts = append(p.Charts, newChart("duration", "Typical duration, in seconds", "line", "s", spans, step, []chartKey{{"median of its runs", "busy"}}, func(s stops.Span, _ int) *float64 {
-			if s.Passed+s.Failed == 0 {
-				return nil
-			}
-			return rounded(s.Typical.Seconds(), 100)
-		}))
+	add := func(id, title, kind, unit string, keys []chartKey, values func(s stops.Span) []*float64) {
+		points := make([]chartPoint, 0, len(spans))
+		for _, s := range spans {
+			points = append(points, chartPoint{Time: s.Start, Values: values(s)})
+		}
+		p.Charts = append(p.Charts, newChart(id, title, kind, unit, step, keys, points))
+	}
+	outcomes := []chartKey{{Name: "failed", Tone: "bad"}, {Name: "passed", Tone: "good"}, {Name: "answered from proofs", Tone: "calm"}}
+	add("outcomes", "Answers", "bars", "", outcomes, func(s stops.Span) []*float64 {
+		return []*float64{rounded(float64(s.Failed), 1), rounded(float64(s.Passed), 1), rounded(float64(s.Proven), 1)}
+	})
+	if p.Job == "" {
+		add("saved", "Time saved by proofs, in minutes", "bars", "min", []chartKey{{Name: "saved", Tone: "busy"}}, func(s stops.Span) []*float64 {
+			return []*float64{rounded(s.Saved.Time.Minutes(), 10)}
+		})
 		return
 	}
-	p.Charts = append(p.Charts, newChart("saved", "Time saved by proofs, in minutes", "bars", "min", spans, step, []chartKey{{"saved", "busy"}}, func(s stops.Span, _ int) *float64 {
-		return rounded(s.Saved.Time.Minutes(), 10)
-	}))
-}
-
-func rounded(v, parts float64) *float64 {
-	v = float64(int64(v*parts+0.5)) / parts
-	return &v
+	add("duration", "Typical duration, in seconds", "line", "s", []chartKey{{Name: "median of its runs", Tone: "busy"}}, func(s stops.Span) []*float64 {
+		if s.Passed+s.Failed == 0 {
+			return []*float64{nil}
+		}
+		return []*float64{rounded(s.Typical.Seconds(), 100)}
+	})
 }

@@ -38,7 +38,7 @@ type card struct {
 	daemonapi.Decision
 	Files   []*diffFile
 	Cut     bool   // not all of the diff is shown
-	Unnamed int    // new files that are not among Files
+	Unnamed int    // files that are not among Files
 	NoDiff  string // why the diff could not be made
 }
 
@@ -54,7 +54,7 @@ func (c card) Said() string {
 // Several reports whether the agent asks several questions, and each needs an answer.
 func (c card) Several() bool { return len(c.Questions()) > 1 }
 
-// Plan is the plan that the agent wants to follow, Input what it wants to use a tool for.
+// Plan is the plan that the agent wants to follow.
 func (c card) Plan() string {
 	if c.Decision.Ask == nil {
 		return ""

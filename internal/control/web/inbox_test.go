@@ -157,7 +157,7 @@ func TestIssue18ADiffThatCouldNotBeMadeIsTold(t *testing.T) {
 		s.plane.diff = Diff{Text: "diff --git a/x b/x\n@@ -0,0 +1 @@\n+new\n", Cut: true, Unnamed: 7}
 	})
 	page := v.get("/inbox").body
-	for _, want := range []string{"&#43;new", "7 more new files, not shown", "Not everything"} {
+	for _, want := range []string{"&#43;new", "7 more files, not shown", "Not everything"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)
 		}

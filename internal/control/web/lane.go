@@ -44,7 +44,7 @@ type lanePage struct {
 	Newest  bool // the page begins with what happened last
 	Agent   *daemonapi.Agent
 	Queue   *daemonapi.SessionQueue
-	Spent   *spentChart
+	Spent   *chart
 	USD     float64
 	// Untold is set where prompts are known of, but not their text.
 	Untold bool
@@ -365,7 +365,7 @@ func (p *lanePage) around(r *Request, l *lane) (any, error) {
 	if len(spent) > 0 {
 		p.USD += spent[len(spent)-1].USD
 	}
-	p.Spent = chartOf(spent, l.stops, p.Seen.USD)
+	p.Spent = spentChart(spent, l.stops, p.Seen.USD)
 	return *p, nil
 }
 

@@ -34,7 +34,7 @@ func Pages() []Page {
 		{Path: "/sessions", Title: "Sessions", Nav: "Sessions", Icon: "sessions", Template: "sessions", Read: readSessions},
 		{
 			Path: "/sessions/{id}", Title: "Session", Template: "lane", Read: readLanePage,
-			Scripts: []string{"vendor/uplot.js", "spent.js"}, Styles: []string{"vendor/uplot.css"},
+			Scripts: []string{"vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
 		},
 		{Path: "/stops/{id}", Title: "Stop", Template: "stop", Read: readStop},
 		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines, Scripts: []string{"work.js"}},

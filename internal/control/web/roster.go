@@ -7,9 +7,11 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/record/stops"
@@ -53,7 +55,8 @@ type Stop struct {
 	Result   stops.Decision // what that came to
 }
 
-// Roster knows the sessions. It reads the journal once, and then only what was added.
+// Roster knows the sessions, but not those that doctor plays. It reads the journal once, and then only
+// what was added.
 type Roster struct {
 	journal *journal.Journal
 
@@ -239,7 +242,7 @@ func (r *Roster) begin() error {
 func (r *Roster) take(entry journal.Entry) {
 	r.at = entry.Position
 	rec := entry.Record
-	if rec == nil || !plain.IsName(rec.Session, longestSessionID) {
+	if rec == nil || !plain.IsName(rec.Session, longestSessionID) || strings.HasPrefix(rec.Session, doctor.SessionPrefix) {
 		return
 	}
 	s := r.seen[rec.Session]

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -76,14 +75,11 @@ func labelOf(s *Seen) string {
 // Label is what the session does, in a word.
 func (s Seen) Label() string { return labelOf(&s) }
 
-// Seen are all sessions, for other programs. Those that doctor made are not among them.
+// Seen are all sessions, for other programs.
 func (s *Site) Seen() (all []daemonapi.Seen, err error) {
 	seen, err := s.roster.refresh().All()
 	for i := range seen {
 		one := &seen[i]
-		if strings.HasPrefix(one.ID, doctor.SessionPrefix) {
-			continue
-		}
 		all = append(all, daemonapi.Seen{
 			ID: one.ID, Project: one.Project, Pane: plain.Line(one.Pane), State: strings.ReplaceAll(labelOf(one), " ", "_"), Since: when(one),
 			Stop: one.Last.Call, Headline: one.Last.Headline, USD: one.USD,
@@ -127,9 +123,6 @@ func readSessions(r *Request) (any, error) {
 
 // choose are the sessions that are asked for, in their order.
 func (p *sessionsPage) choose(all []*Seen) []*Seen {
-	all = slices.DeleteFunc(all, func(s *Seen) bool {
-		return strings.HasPrefix(s.ID, doctor.SessionPrefix) && !strings.HasPrefix(p.Search, doctor.SessionPrefix)
-	})
 	p.None = len(all) == 0
 	all = slices.DeleteFunc(all, func(s *Seen) bool { return !strings.Contains(s.ID, p.Search) && !strings.Contains(s.Project, p.Search) })
 	has := p.count(all)

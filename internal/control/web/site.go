@@ -302,7 +302,7 @@ func (s *Site) openLocal(address string) (*door, error) {
 func (s *Site) openRemote(wanted remote) (*door, error) {
 	host, _, err := net.SplitHostPort(wanted.Address)
 	if err != nil {
-		return nil, invalid("--listen %s: %v", wanted.Address, err)
+		return nil, badRequest("--listen %s: %v", wanted.Address, err)
 	}
 	shown, err := newIdentity(wanted, host, filepath.Join(s.StateDir, "ui-cert.pem"), s.Options)
 	if err != nil {
@@ -390,7 +390,3 @@ func (d *door) is(host string) bool {
 
 // origin is what browsers send as Origin, from a page of ours that was asked for by a Host.
 func (d *door) origin(host string) string { return d.scheme() + "://" + host }
-
-func invalid(format string, args ...any) error {
-	return &api.Error{Status: http.StatusBadRequest, Failure: daemonapi.Failure{Code: "invalid", Error: fmt.Sprintf(format, args...)}}
-}

@@ -9,9 +9,20 @@ import (
 
 // Changed lists the files below the directory in which two commits or trees
 // differ, deleted ones included, relative to the directory. A file that moved
-// counts with both its names. Both must be ids that git gave.
+// counts with both its names. Both must be ids that git gave; without to it is the work tree that
+// is compared.
 func (r Repo) Changed(ctx context.Context, from, to string) ([]string, error) {
-	return r.names(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", "--relative", from, to, "--")
+	command, sides := compared(from, to)
+	return r.names(ctx, slices.Concat(command, []string{"-z", "--name-only", "--no-renames", "--ignore-submodules=none", "--relative"}, sides)...)
+}
+
+// compared are the beginning and the end of a command that compares a tree with another one, or
+// with the work tree.
+func compared(from, to string) (command, sides []string) {
+	if to == "" {
+		return []string{"diff-index"}, []string{from, "--"}
+	}
+	return []string{"diff-tree", "-r"}, []string{from, to, "--"}
 }
 
 // IgnoredPlaces lists the files and folders of the whole work tree that git ignores, relative to
@@ -60,10 +71,7 @@ func (r Repo) DiffText(ctx context.Context, w io.Writer, from, to string, names 
 }
 
 func (r Repo) diff(ctx context.Context, w io.Writer, from, to string, names ...string) error {
-	command, sides := []string{"diff-index"}, []string{from, "--"}
-	if to != "" {
-		command, sides = []string{"diff-tree", "-r"}, []string{from, to, "--"}
-	}
+	command, sides := compared(from, to)
 	if len(names) > 0 {
 		command = append(command, "--text")
 	}

@@ -24,21 +24,32 @@
     return chart.kind === "bars" ? stacked(chart) : [chart.x, ...chart.values];
   }
 
+  const looks = {
+    bars: (tone) => ({ fill: tone, stroke: tone, width: 0, paths: uPlot.paths.bars({ size: [0.72, 28], radius: 0.12 }), points: { show: false } }),
+    line: (tone) => ({ stroke: tone, width: 2, spanGaps: true, points: { show: true, size: 6, fill: colour("card") } }),
+    steps: (tone) => ({ stroke: tone, width: 2, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } }),
+  };
+
   function series(chart) {
-    const bars = uPlot.paths.bars({ size: [0.72, 28], radius: 0.12 });
-    const lines = chart.series.map((s) => chart.kind === "bars"
-      ? { fill: colour(s.tone), stroke: colour(s.tone), width: 0, paths: bars, points: { show: false } }
-      : { stroke: colour(s.tone), width: 2, spanGaps: true, points: { show: true, size: 6, fill: colour("card") } });
+    const lines = chart.series.map((s) => looks[chart.kind](colour(s.tone)));
     if (chart.kind === "bars") lines.reverse();
     return [{}, ...lines];
   }
 
+  // amount is a value with its unit.
+  function amount(chart, value) {
+    if (chart.unit === "$") return "$" + value.toFixed(value < 10 ? 2 : 0);
+    return chart.unit ? value + " " + chart.unit : String(value);
+  }
+
   function axes(chart) {
-    const daily = chart.step >= 6 * 3600;
+    const daily = chart.x[chart.x.length - 1] - chart.x[0] > 36 * 3600;
+    const times = (_, at) => at.map((x) => (daily ? dayForm : hourForm).format(new Date(x * 1000))).map((text, i, all) => (text === all[i - 1] ? "" : text));
+    const sums = chart.unit === "$" ? { values: (_, at) => at.map((v) => amount(chart, v)), size: 52 } : { size: 40 };
     const common = { stroke: colour("muted"), font: "12px system-ui, sans-serif", ticks: { show: false } };
     return [
-      { ...common, grid: { show: false }, size: 28, gap: 6, space: 64, values: (_, at) => at.map((x) => (daily ? dayForm : hourForm).format(new Date(x * 1000))) },
-      { ...common, grid: { stroke: colour("soft-line"), width: 1 }, size: 40, gap: 4, space: 36 },
+      { ...common, grid: { show: false }, size: 28, gap: 6, space: 64, values: times },
+      { ...common, grid: { stroke: colour("soft-line"), width: 1 }, gap: 4, space: 36, ...sums },
     ];
   }
 
@@ -47,7 +58,7 @@
     const parts = chart.series
       .map((s, k) => ({ name: s.name, value: chart.values[k][i] }))
       .filter((p) => p.value)
-      .map((p) => `${p.value}${chart.unit ? " " + chart.unit : ""} ${p.name}`);
+      .map((p) => `${amount(chart, p.value)} ${p.name}`);
     return wholeForm.format(new Date(chart.x[i] * 1000)) + ": " + (parts.join(", ") || "nothing");
   }
 
@@ -61,8 +72,8 @@
     const plot = new uPlot({
       width: box.clientWidth, height: 180, padding: [8, 8, 0, 0], legend: { show: false }, cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
       scales: {
-        x: { time: true, range: (u, min, max) => [chart.x[0] - half, chart.x[chart.x.length - 1] + half] },
-        y: { range: (u, min, max) => [0, Math.max(1, max * 1.1)] },
+        x: { time: true, range: () => [chart.x[0] - half, Math.max(chart.x[chart.x.length - 1] + half, chart.x[0] + 1)] },
+        y: { range: (u, min, max) => [0, Math.max(chart.unit === "$" ? 0.01 : 1, max * 1.1)] },
       },
       series: series(chart), axes: axes(chart),
       hooks: { setCursor: [(u) => { if (at) at.textContent = u.cursor.idx == null ? "" : words(chart, u.cursor.idx); }] },

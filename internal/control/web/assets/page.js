@@ -7,6 +7,8 @@
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
 const offline = document.getElementById("offline");
+const shortestPause = 3000;
+let pause = shortestPause; // before the next attempt
 let source = null;
 
 // morph changes an element into what the server has drawn, and leaves alone what a person does in it:
@@ -32,11 +34,14 @@ function morph(element, html) {
 }
 
 function connect() {
-  if (!main || !main.dataset.live || source) return;
+  if (!main || !main.dataset.live || source || document.hidden) return;
   const url = new URL(main.dataset.live, location.href);
   url.searchParams.set("have", main.dataset.hash || "");
   source = new EventSource(url);
-  source.addEventListener("open", () => { offline.hidden = true; });
+  source.addEventListener("open", () => {
+    offline.hidden = true;
+    pause = shortestPause;
+  });
   source.addEventListener("main", (event) => {
     main.dataset.hash = event.lastEventId;
     morph(main, event.data);
@@ -44,16 +49,32 @@ function connect() {
   });
   source.addEventListener("nav", (event) => morph(nav, event.data));
   source.addEventListener("version", (event) => {
-    const typed = [...document.querySelectorAll("textarea")].some((field) => field.value !== "");
-    if (event.data !== document.documentElement.dataset.version && !typed && held.size === 0) location.reload();
+    if (event.data !== document.documentElement.dataset.version) renew();
   });
   source.addEventListener("error", () => {
-    if (source && source.readyState === EventSource.CLOSED) {
-      disconnect();
-      setTimeout(connect, 3000);
-    }
     offline.hidden = false;
+    if (source && source.readyState === EventSource.CLOSED) lost();
   });
+}
+
+// lost is when the browser does not connect again by itself: it was refused. One that is signed out is
+// shown how to sign in; others try again, ever less often.
+async function lost() {
+  disconnect();
+  const reply = await fetch("/live", { method: "HEAD", credentials: "same-origin" }).catch(() => null);
+  if (reply && reply.status === 401) {
+    offline.textContent = "You are signed out here. Run stopgate ui for a new link.";
+    renew();
+    return;
+  }
+  setTimeout(connect, pause);
+  pause = Math.min(2 * pause, 60000);
+}
+
+// renew loads the page again, unless a person would lose something by it.
+function renew() {
+  const typed = [...document.querySelectorAll("textarea")].some((field) => field.value !== "");
+  if (!typed && held.size === 0) location.reload();
 }
 
 function disconnect() {
@@ -270,6 +291,7 @@ async function offerPush() {
 
 // ---- Beginning ---------------------------------------------------------------------------------------
 
+document.documentElement.classList.add("scripted");
 if (main) {
   refreshTimes(document);
   setInterval(() => refreshTimes(document), 15000);

@@ -22,7 +22,6 @@
   }, true);
 
   // A list to choose from needs no button where scripts run.
-  document.documentElement.classList.add("scripted");
   document.addEventListener("change", (event) => {
     const form = event.target.closest("form[data-auto]");
     if (form) form.submit();
