@@ -145,11 +145,19 @@ func (b *browser) visit(address string) {
 	b.do(chromedp.Navigate(address), chromedp.WaitReady("#main"))
 }
 
-// eval is the value of an expression in the page, as text.
-func (b *browser) eval(expression string) string {
+// eval is the value of an expression in the page, as text. Where the page just goes to another one, it is
+// that in the other one.
+func (b *browser) eval(expression string) (got string) {
 	b.t.Helper()
-	got, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
-	check(b.t, err)
+	eventually(b.t, "the page stays", func() bool {
+		value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
+		if err != nil && strings.Contains(err.Error(), "navigated") {
+			return false
+		}
+		check(b.t, err)
+		got = value
+		return true
+	})
 	return got
 }
 
@@ -163,6 +171,18 @@ func (b *browser) text(selector string) string {
 func (b *browser) sees(text string) {
 	b.t.Helper()
 	eventually(b.t, "the page shows "+text, func() bool { return strings.Contains(b.text("body"), text) })
+}
+
+// drawn waits until all charts of the page are drawn: their canvases are as wide as their places, and not
+// empty.
+func (b *browser) drawn() {
+	b.t.Helper()
+	const empty = `[...document.querySelectorAll('.canvas')].filter((place) => {
+		const canvas = place.querySelector('canvas');
+		if (!canvas || canvas.clientWidth < place.clientWidth - 1) return true;
+		return !canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((part) => part > 0);
+	}).length`
+	eventually(b.t, "the charts are drawn", func() bool { return b.eval(empty) == "0" })
 }
 
 // press presses a key, once the page listens to it.

@@ -51,6 +51,7 @@ func TestEveryPage(t *testing.T) {
 			for _, dark := range []bool{false, true} {
 				b.look(width, dark)
 				b.visit(address)
+				b.drawn()
 				b.fits(width)
 				b.axe()
 				b.picture(fmt.Sprintf("%s-%d-%s", strings.ToLower(p.Title), width, map[bool]string{false: "light", true: "dark"}[dark]))

@@ -37,7 +37,6 @@ const (
 // lanePage is one session in time, the newest first.
 type lanePage struct {
 	Seen
-	Label   string
 	Last    *told // its last stop; nil where it never stopped
 	Items   []laneItem
 	Earlier string
@@ -228,7 +227,7 @@ func readLanePage(r *Request) (any, error) {
 	if !known {
 		seen = Seen{ID: id, Project: l.project, State: "ended", Since: l.oldest}
 	}
-	page := lanePage{Seen: seen, Label: labelOf(&seen), Newest: before == (journal.Position{})}
+	page := lanePage{Seen: seen, Newest: before == (journal.Position{})}
 	page.addStops(r.site, l)
 	place, err = page.addPrompts(r, l, place)
 	if err != nil {

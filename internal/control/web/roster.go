@@ -65,7 +65,7 @@ type Roster struct {
 	err  error // of reading the journal
 	at   journal.Position
 	seen map[string]*rosterEntry
-	// states are the sessions by their state as labelOf tells it, the one whose state changed last first.
+	// states are the sessions by their state as Label tells it, the one whose state changed last first.
 	states map[string]*list.List
 }
 
@@ -251,10 +251,10 @@ func (r *Roster) take(entry journal.Entry) {
 		s = &rosterEntry{Seen: &Seen{ID: rec.Session}}
 		r.seen[rec.Session] = s
 	}
-	before := labelOf(s.Seen)
+	before := s.Label()
 	s.hear(rec)
 	s.At = entry.Position
-	if now := labelOf(s.Seen); now != before {
+	if now := s.Label(); now != before {
 		if s.place != nil {
 			r.states[before].Remove(s.place)
 		}

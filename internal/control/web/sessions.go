@@ -18,7 +18,7 @@ type sessionsPage struct {
 	Views  []sessionsView
 	Search string
 	Show   string
-	Items  []sessionRow
+	Items  []Seen
 	More   string // the address of the next part
 	None   bool   // there is no session at all
 	Total  int
@@ -31,15 +31,8 @@ type sessionsView struct {
 	Here       bool
 }
 
-// sessionRow is a session in the list.
-type sessionRow struct {
-	Seen
-	Label string    // what it does, in a word
-	When  time.Time // when that began, or was so again
-}
-
-// when is when a session's state began, or was so again: one that is blocked twice is blocked now.
-func when(s *Seen) time.Time {
+// When is when the session's state began, or was so again: one that is blocked twice is blocked now.
+func (s Seen) When() time.Time {
 	if s.State == "blocked" && s.Last.Time.After(s.Since) {
 		return s.Last.Time
 	}
@@ -64,16 +57,13 @@ func needsPerson(s *Seen) bool {
 	return s.State == "asking" || s.State == "failed" || s.State == "stopped" && s.Last.Result == stops.GaveUp
 }
 
-// labelOf is what a session does, in a word.
-func labelOf(s *Seen) string {
+// Label is what the session does, in a word.
+func (s Seen) Label() string {
 	if s.State == "stopped" && s.Last.Result == stops.GaveUp {
 		return "gave up"
 	}
 	return s.State
 }
-
-// Label is what the session does, in a word.
-func (s Seen) Label() string { return labelOf(&s) }
 
 // Seen are all sessions, for other programs.
 func (s *Site) Seen() (all []daemonapi.Seen, err error) {
@@ -81,7 +71,7 @@ func (s *Site) Seen() (all []daemonapi.Seen, err error) {
 	for i := range seen {
 		one := &seen[i]
 		all = append(all, daemonapi.Seen{
-			ID: one.ID, Project: one.Project, Pane: plain.Line(one.Pane), State: strings.ReplaceAll(labelOf(one), " ", "_"), Since: when(one),
+			ID: one.ID, Project: one.Project, Pane: plain.Line(one.Pane), State: strings.ReplaceAll(one.Label(), " ", "_"), Since: one.When(),
 			Stop: one.Last.Call, Headline: one.Last.Headline, USD: one.USD,
 		})
 	}
@@ -112,9 +102,7 @@ func readSessions(r *Request) (any, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	for i := range seen {
-		page.Items = append(page.Items, sessionRow{seen[i], labelOf(&seen[i]), when(&seen[i])})
-	}
+	page.Items = seen
 	if from+pageSize < page.Total {
 		page.More = r.With("from", strconv.Itoa(from+pageSize))
 	}
@@ -128,7 +116,7 @@ func (p *sessionsPage) choose(all []*Seen) []*Seen {
 	has := p.count(all)
 	all = slices.DeleteFunc(all, func(s *Seen) bool { return !has(s) })
 	slices.SortFunc(all, func(a, b *Seen) int {
-		return cmp.Or(cmp.Compare(turn(a), turn(b)), when(b).Compare(when(a)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(turn(a), turn(b)), b.When().Compare(a.When()), cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }

@@ -21,6 +21,11 @@ const (
 	boxGap    = 28
 	laneGap   = 22
 	heading   = 50
+	// Edges leave a box from its left, and go straight down beside their labels. A letter of these is
+	// labelLetter wide.
+	firstExit   = 18
+	straight    = 14
+	labelLetter = 6.1
 )
 
 // SVG draws graphs one below the other. The same graphs are the same bytes.
@@ -183,7 +188,7 @@ func (l *placedGraph) place() {
 	for i := range l.boxes {
 		b := &l.boxes[i]
 		longest := max(utf8.RuneCountInString(b.mark+b.Name), utf8.RuneCountInString(b.What))
-		b.width = letter*float64(longest) + 24
+		b.width = max(letter*float64(longest)+24, l.exits(b.Name))
 		rows[b.layer] = append(rows[b.layer], i)
 		last = max(last, b.layer)
 	}
@@ -199,6 +204,28 @@ func (l *placedGraph) place() {
 	l.width = l.right + laneGap*float64(l.detours()+1)
 }
 
+// exits is how wide a box is that all of its edges leave side by side.
+func (l *placedGraph) exits(name string) float64 {
+	width := float64(firstExit)
+	for _, e := range l.edges {
+		if e.From == name {
+			width += e.room()
+		}
+	}
+	return width
+}
+
+// room is how far an edge is from the next one of the same box.
+func (e Edge) room() float64 { return labelLetter*float64(utf8.RuneCountInString(e.label())) + 14 }
+
+// label is the word at an edge; there is none where the place that it leads to says it.
+func (e Edge) label() string {
+	if e.On == "branch" || e.On == "needs" {
+		return ""
+	}
+	return e.On
+}
+
 // detours is how many edges go round the boxes.
 func (l *placedGraph) detours() (n int) {
 	for _, e := range l.edges {
@@ -211,31 +238,28 @@ func (l *placedGraph) detours() (n int) {
 
 func (l *placedGraph) draw(out *strings.Builder) {
 	detour := 0
-	outgoing := map[string]int{}
+	exits := map[string]float64{} // of those that are drawn
 	for _, e := range l.edges {
 		from, to := l.find(e.From), l.find(e.To)
 		if to == nil {
 			continue
 		}
-		x := from.x + 18 + float64(outgoing[e.From])*44
-		x = min(x, from.x+from.width-8)
-		outgoing[e.From]++
-		y := from.y + boxHeight
+		x, y := from.x+firstExit+exits[e.From], from.y+boxHeight
+		exits[e.From] += e.room()
 		path := ""
 		if to.layer == from.layer+1 {
 			tx := to.x + to.width/2
-			path = fmt.Sprintf("M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x, y, x, y+layerGap/2, tx, to.y-layerGap/2, tx, to.y)
+			path = fmt.Sprintf("M%.1f %.1fV%.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x, y, y+straight, x, y+straight+layerGap/2, tx, to.y-layerGap/2, tx, to.y)
 		} else {
 			detour++
 			lane := l.right + laneGap*float64(detour)
 			apart := 3 * float64(detour%5)
-			path = fmt.Sprintf("M%.1f %.1fV%.1fH%.1fV%.1fH%.1fV%.1f", x, y, y+14+apart, lane, to.y-10-apart, to.x+to.width-12-apart, to.y)
+			path = fmt.Sprintf("M%.1f %.1fV%.1fH%.1fV%.1fH%.1fV%.1f", x, y, y+straight+2+apart, lane, to.y-10-apart, to.x+to.width-12-apart, to.y)
 		}
 		fmt.Fprintf(out, "<path class=\"%s\" d=\"%s\" marker-end=\"url(#%s)\"/>\n", e.class(), path, e.class())
-		if e.On == "branch" || e.On == "needs" { // where it leads says it
-			continue
+		if label := e.label(); label != "" {
+			fmt.Fprintf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x+4, y+11, escape(label))
 		}
-		fmt.Fprintf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x+3, y+11, escape(e.On))
 	}
 	for _, b := range l.boxes {
 		b.draw(out)
