@@ -23,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build install uninstall run test format check unit e2e cross bench test-environments test-programs fuzz simulate chaos chaos-agents stress pictures site generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross bench test-environments test-programs fuzz simulate chaos chaos-agents stress pictures site release generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -132,6 +132,9 @@ pictures: setup ## docs/pictures: the real client and the commands, recorded in 
 
 site: ## README and docs/ as web pages, in site/
 	@scripts/site
+
+release: ## commits and tags VERSION, with what CHANGELOG.md says is new
+	@scripts/release "$(VERSION)"
 
 generate: ## schemas
 	$(GO) generate ./...

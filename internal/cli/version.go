@@ -7,20 +7,36 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/setup"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 func newVersion() *cobra.Command {
-	return term.Shows(&cobra.Command{
+	var check bool
+	cmd := term.Shows(&cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, or find other copies",
+		Long: `Print the version.
+
+With --check-install, list every copy that can be called on this machine and what calls one:
+programs and links on the PATH, the daemon that runs, the service of systemd, and the hooks in
+Claude Code's settings. Those that are not this version, or lead to another copy, are named with
+what helps.
+
+Exit code 0: shown. 1: a copy is stale (with --check-install).`,
 		Example: `  stopgate version
+  stopgate version --check-install
   stopgate version --json | jq -r .version`,
 		Args: term.NoArgs,
-	}, func(*cobra.Command, []string) (build, error) {
+	}, func(cmd *cobra.Command, _ []string) (term.View, error) {
+		if check {
+			return setup.FindCopies(cmd.Context())
+		}
 		return build{program.Version(), program.Commit(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}, nil
 	})
+	cmd.Flags().BoolVar(&check, "check-install", false, "find copies of other versions, and what calls them")
+	return cmd
 }
 
 // build is which program this is.

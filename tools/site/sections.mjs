@@ -5,6 +5,7 @@ export const sections = [
   { title: 'Recipes', entries: ['docs/recipes'] },
   { title: 'Reference', entries: ['docs/reference', 'docs/concepts', 'docs/security.md', 'docs/glossary.md'] },
   { title: 'Troubleshooting', entries: ['docs/troubleshooting.md'] },
+  { title: 'Upgrading', entries: ['docs/upgrading.md'] },
   { title: 'Comparison', entries: ['docs/comparison.md'] },
   { title: 'Guides', entries: ['docs/guides/ui.md', 'docs/guides/stops.md', 'docs/guides/supervisor.md', 'docs/guides/sessions.md', 'docs/guides/pipelines.md', 'docs/guides/launcher.md', 'docs/guides'] },
   { title: 'Why', entries: ['docs/adr'], collapsed: true },

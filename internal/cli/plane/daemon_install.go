@@ -183,6 +183,16 @@ func unitWord(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(word) + `"`
 }
 
+// UnitProgram is the program that a unit of ours starts, "" where the unit does not say it as ours do.
+func UnitProgram(text string) string {
+	_, rest, _ := strings.Cut(text, "\nExecStart=\"")
+	word, _, found := strings.Cut(rest, "\" daemon\n")
+	if !found {
+		return ""
+	}
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, "%%", "%").Replace(word)
+}
+
 func unitHead(rest string) string {
 	sum := sha256.Sum256([]byte(rest))
 	return "# Written by stopgate daemon install " + hex.EncodeToString(sum[:8]) + "\n"

@@ -32,6 +32,9 @@ WantedBy=default.target
 	if head+"\n" != unitHead(rest) {
 		t.Errorf("head %q", head)
 	}
+	if got := UnitProgram(text); got != "/opt/100% \"odd\" $x/stop\\gated" {
+		t.Errorf("it starts %s", got)
+	}
 	for _, path := range []string{"/a\nExecStart=/evil", "/a\x00", "/a\x7f"} {
 		if text, err := unitText(path, nil); err == nil {
 			t.Errorf("%q: %s", path, text)
