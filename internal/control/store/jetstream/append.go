@@ -31,35 +31,38 @@ func (s *Store) Append(ctx context.Context, e store.NewEvent) (store.Position, e
 
 // append appends also what is the store's own.
 func (s *Store) append(ctx context.Context, e store.NewEvent) (store.Position, error) {
-	if err := s.usable(ctx); err != nil {
-		return 0, err
-	}
 	previous, err := s.hashAt(ctx, e.Subject, e.Expected)
 	if err != nil {
 		return 0, err
 	}
 	msg := s.message(e, previous)
-	unknown := false // an attempt may have been appended
+	position, err := s.insist(ctx, []store.NewEvent{e}, func(ctx context.Context) (store.Position, error) { return s.publish(ctx, msg, e.Expected) })
+	if err == nil {
+		s.appended([]store.NewEvent{e}, []*nats.Msg{msg}, position)
+	}
+	return position, err
+}
+
+// insist tries to append events that go together until it is known what became of them, or the time is over.
+// It returns the position of the last one.
+func (s *Store) insist(ctx context.Context, events []store.NewEvent, publish func(ctx context.Context) (last store.Position, err error)) (store.Position, error) {
+	if err := s.usable(ctx); err != nil {
+		return 0, err
+	}
 	late := time.NewTimer(patience)
 	defer late.Stop()
+	unknown := false // an attempt may have been appended
 	for {
-		position, err := s.publish(ctx, msg, e.Expected)
-		switch {
-		case err == nil:
-			hash, _ := readHash(msg.Header, headerHash)
-			s.known(e.Subject, store.Head{Position: position, Hash: hash})
-			return position, nil
-		case !refused(err) && !passing(err) && !interrupted(err):
-			return 0, fmt.Errorf("append to %s: %w", e.Subject, err)
+		one, end := context.WithTimeout(ctx, attempt)
+		last, err := publish(one)
+		end()
+		if err == nil || !refused(err) && !passing(err) && !interrupted(err) {
+			return last, err
 		}
 		unknown = unknown || !refused(err)
-		if unknown {
-			position, found := s.settled(ctx, e)
-			if found == nil || errors.Is(found, store.ErrConflict) {
-				return position, found
-			}
-		} else if conflict := s.conflict(ctx, e); conflict != nil {
-			return 0, conflict
+		last, found := s.became(ctx, events, unknown)
+		if !errors.Is(found, errOpen) {
+			return last, found
 		}
 		select {
 		case <-time.After(pause):
@@ -77,6 +80,24 @@ func (s *Store) append(ctx context.Context, e store.NewEvent) (store.Position, e
 	}
 }
 
+// became is what became of events that go together: where the last one is, that there was a conflict, or
+// errOpen where they are still to be appended. unknown means that they may have been.
+func (s *Store) became(ctx context.Context, events []store.NewEvent, unknown bool) (store.Position, error) {
+	if unknown {
+		first, err := s.settled(ctx, events[0])
+		if err == nil || errors.Is(err, store.ErrConflict) {
+			return first + store.Position(len(events)) - 1, err
+		}
+		return 0, errOpen
+	}
+	for _, e := range events {
+		if err := s.conflict(ctx, e); err != nil {
+			return 0, err
+		}
+	}
+	return 0, errOpen
+}
+
 // message is an event as it is published.
 func (s *Store) message(e store.NewEvent, previous store.Hash) *nats.Msg {
 	msg := nats.NewMsg(s.wire(e.Subject))
@@ -89,8 +110,6 @@ func (s *Store) message(e store.NewEvent, previous store.Hash) *nats.Msg {
 
 // publish tries once.
 func (s *Store) publish(ctx context.Context, msg *nats.Msg, expected store.Position) (store.Position, error) {
-	ctx, cancel := context.WithTimeout(ctx, attempt)
-	defer cancel()
 	ack, err := s.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(uint64(expected)), jetstream.WithExpectStream(s.o.Name), jetstream.WithRetryAttempts(0))
 	if err != nil {
 		return 0, err
@@ -132,8 +151,6 @@ func (s *Store) settled(ctx context.Context, e store.NewEvent) (store.Position, 
 	case err != nil:
 		return 0, err
 	case msg.Header.Get(headerID) == e.ID && backOf(msg.Header) == e.Expected:
-		hash, _ := readHash(msg.Header, headerHash)
-		s.known(e.Subject, store.Head{Position: store.Position(msg.Sequence), Hash: hash})
 		return store.Position(msg.Sequence), nil
 	}
 	return 0, fmt.Errorf("%w: %s is at %d, not at %d", store.ErrConflict, e.Subject, msg.Sequence, e.Expected)

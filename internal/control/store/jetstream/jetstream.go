@@ -146,7 +146,7 @@ func (s *Store) persist(ctx context.Context, do func(ctx context.Context) error)
 // passing reports whether an error may be over at the next attempt.
 func passing(err error) bool {
 	if api := (*jetstream.APIError)(nil); errors.As(err, &api) {
-		const noPeers = 10005 // the servers have not found each other yet
+		const noPeers = 10005                                                 // the servers have not found each other yet
 		return api.Code == 503 || api.Code == 500 || api.ErrorCode == noPeers // or there is no leader, or it has not caught up
 	}
 	for _, one := range []error{

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -146,7 +147,11 @@ func (c *cluster) connect(t testing.TB) *nats.Conn {
 	if c.servers == nil {
 		c.start(t)
 	}
-	nc, err := nats.Connect(c.servers[0].ClientURL(), nats.SetCustomDialer(c), nats.MaxReconnects(-1))
+	var urls []string
+	for _, srv := range c.servers {
+		urls = append(urls, srv.ClientURL())
+	}
+	nc, err := nats.Connect(strings.Join(urls, ","), nats.SetCustomDialer(c), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	check(t, err)
 	t.Cleanup(nc.Close)
 	return nc

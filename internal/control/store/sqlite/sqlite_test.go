@@ -20,7 +20,7 @@ func TestContract(t *testing.T) {
 		return storetest.Backend{
 			Unique: true,
 			Open:   func(t testing.TB) store.Store { return mustOpen(t, path) },
-			Lose: func(t testing.TB, s store.Store, do func(context.Context)) { lose(t, s.(*Store), do) },
+			Lose:   func(t testing.TB, s store.Store, do func(context.Context)) { lose(t, s.(*Store), do) },
 			Damage: func(t testing.TB, at store.Position) {
 				editEntry(t, path, at, func(e *entry) { e.Data[0] ^= 1 })
 			},
