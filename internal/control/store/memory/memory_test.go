@@ -13,7 +13,9 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Backend {
 		s := New()
 		return storetest.Backend{
-			Open: func(testing.TB) store.Store { s = s.Reopen(); return s },
+			Open:   func(testing.TB) store.Store { s = s.Reopen(); return s },
+			Second: func(testing.TB) store.Store { return s.Reopen() },
+			Unique: true,
 			Lose: func(t testing.TB, _ store.Store, do func(context.Context)) {
 				s.Inject(func(store.NewEvent) Fault { return LostAfter })
 				do(t.Context())

@@ -18,8 +18,9 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Backend {
 		path := tempPath(t)
 		return storetest.Backend{
-			Open: func(t testing.TB) store.Store { return mustOpen(t, path) },
-			Lose: func(t testing.TB, s store.Store, do func(context.Context)) { lose(t, s.(*Store), do) },
+			Unique: true,
+			Open:   func(t testing.TB) store.Store { return mustOpen(t, path) },
+			Lose:   func(t testing.TB, s store.Store, do func(context.Context)) { lose(t, s.(*Store), do) },
 			Damage: func(t testing.TB, at store.Position) {
 				editEntry(t, path, at, func(e *entry) { e.Data[0] ^= 1 })
 			},

@@ -25,10 +25,15 @@ type Backend struct {
 	// Lose calls do, which appends an event with the context that it gets. The event
 	// is appended, the answer is lost.
 	Lose func(t testing.TB, s store.Store, do func(context.Context))
-	// Damage changes the data of an event behind the store's back. The store is closed.
+	// Damage changes the data of an event behind the store's back. The store is closed. It may be nil.
 	Damage func(t testing.TB, at store.Position)
 	// DamageSnapshot does the same to a snapshot. It may be nil.
 	DamageSnapshot func(t testing.TB, at store.Position)
+	// Unique means that an ID is found also where it is under another subject, or was appended before.
+	Unique bool
+	// Second opens the store once more, while it is open: what one handle appends the other one reads. It
+	// may be nil: then only one process can have it open.
+	Second func(t testing.TB) store.Store
 }
 
 // Run checks a backend. Each call of backend makes one with nothing in it.
@@ -64,6 +69,7 @@ func Run(t *testing.T, backend func(t *testing.T) Backend) {
 		"trim: no read skips the hole":                   trimHole,
 		"the store's own subjects are hidden":            hidden,
 		"callers may change their data":                  aliasing,
+		"a second handle sees what was acknowledged":     second,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, backend(t)) })
 	}
@@ -351,6 +357,9 @@ func linked(t *testing.T, b Backend) {
 }
 
 func duplicates(t *testing.T, b Backend) {
+	if !b.Unique {
+		t.Skip("the backend does not look for IDs")
+	}
 	s := open(t, b)
 	l := newLog(t, s)
 	first := l.append("run.a")
@@ -452,9 +461,11 @@ func unknown(t *testing.T, b Backend) {
 	}
 	_, err = s.Append(t.Context(), e)
 	wantError(t, "the same once more", err, store.ErrConflict)
-	e.Expected = found.Position
-	_, err = s.Append(t.Context(), e)
-	wantError(t, "the same ID at the new version", err, store.ErrDuplicate)
+	if b.Unique {
+		e.Expected = found.Position
+		_, err = s.Append(t.Context(), e)
+		wantError(t, "the same ID at the new version", err, store.ErrDuplicate)
+	}
 	if got := collect(t, reopen(t, b, s).Read(t.Context(), "run.a", version)); len(got) != 1 {
 		t.Errorf("after retries: %v", got)
 	}
@@ -599,6 +610,9 @@ func closed(t *testing.T, b Backend) {
 }
 
 func damaged(t *testing.T, b Backend) {
+	if b.Damage == nil {
+		t.Skip("the backend cannot damage events")
+	}
 	s := open(t, b)
 	l := newLog(t, s)
 	l.fill(10, "run.a", "run.b")
@@ -812,6 +826,37 @@ func aliasing(t *testing.T, b Backend) {
 			copy(e.Data, "YYYY")
 		}
 	}
+}
+
+// barrier is what a store has where a handle sees what others have appended only after asking for it.
+type barrier interface {
+	Barrier(ctx context.Context) (store.Position, error)
+}
+
+func second(t *testing.T, b Backend) {
+	if b.Second == nil {
+		t.Skip("one process at a time has it open")
+	}
+	s := open(t, b)
+	other := b.Second(t)
+	t.Cleanup(func() { other.Close() })
+	l := newLog(t, s)
+	l.fill(10, "run.a", "run.b")
+	if o, ok := other.(barrier); ok {
+		at, err := o.Barrier(t.Context())
+		checktest.OK(t, err)
+		if last := l.want[len(l.want)-1].Position; at <= last {
+			t.Errorf("the barrier is at %d, before the last event at %d", at, last)
+		}
+	}
+	same(t, "all", collect(t, other.ReadAll(t.Context(), 0)), l.want)
+	_, err := other.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "late", Expected: l.want[0].Position})
+	wantError(t, "an append of the other handle at an old version", err, store.ErrConflict)
+	if _, err := other.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "next", Expected: l.versions["run.a"]}); err != nil {
+		t.Errorf("an append of the other handle: %v", err)
+	}
+	_, err = s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "behind", Expected: l.versions["run.a"]})
+	wantError(t, "an append at the version before it", err, store.ErrConflict)
 }
 
 func trimBy(ctx context.Context, s store.Store, by string) error {
