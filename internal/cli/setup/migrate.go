@@ -91,7 +91,7 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	draft := &migrate.Draft{Root: h.Root, Getenv: os.Getenv}
+	draft := &migrate.Draft{Root: h.Root, Getenv: os.Getenv, CheckRunbooks: checkRunbooks}
 	tools := slices.DeleteFunc(migrate.Tools(), func(t migrate.Tool) bool {
 		return len(m.tools) > 0 && !slices.Contains(m.tools, t.Name)
 	})

@@ -21,7 +21,9 @@ import (
 type Draft struct {
 	Root   string
 	Getenv func(name string) string
-	files  []*draftFile
+	// CheckRunbooks has the runbooks of the project at a root checked.
+	CheckRunbooks func(root string) (RunbookCheck, error)
+	files         []*draftFile
 }
 
 // draftFile is a file as it is on disk, and as it is to become. Nil means that there is none.
@@ -58,6 +60,15 @@ func (d *Draft) Shown(path string) string {
 		return "~/" + filepath.ToSlash(rel)
 	}
 	return path
+}
+
+// glob lists the files below a directory, which may have any name, that match a slash-separated pattern.
+func glob(dir, pattern string) (files []string) {
+	names, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are sound, and what cannot be read is not there
+	for _, name := range names {
+		files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	return files
 }
 
 // Read is the file as the tools before have left it; nil where there is none. What cannot be read or is

@@ -20,7 +20,11 @@ type Tool struct {
 
 // Tools are all of them, in the order in which they are shown and carried over.
 func Tools() []Tool {
-	return []Tool{}
+	return []Tool{
+		{"ccc", planCCC},
+		{"oddjobs", planOddjobs},
+		{"gsd", planGSD},
+	}
 }
 
 // Names are the names of all tools.
