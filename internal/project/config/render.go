@@ -74,6 +74,13 @@ func scalar(value any) string {
 
 // quotedText is JSON, which is YAML too, without the escapes that are for web pages.
 func quotedText(value any) string {
+	if list, ok := value.([]string); ok {
+		parts := make([]string, len(list))
+		for i, text := range list {
+			parts[i] = quotedText(text)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
