@@ -45,8 +45,9 @@ func (s Store) Apply(root string, tools []string, changes []Change, now time.Tim
 	if err := m.keep(changes); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
-	for _, c := range changes {
+	for i, c := range changes {
 		if err := c.do(root); err != nil {
+			m.Files = m.Files[:i] // the others are as they were, or another program's
 			return "", errors.Join(err, s.takeBack(m))
 		}
 		s.changed()

@@ -43,7 +43,7 @@ func (m *fromConclaude) commands(v document.Value, setting string) (all []concla
 				c.output = numberOf(k)
 			}
 		}
-		if len(c.lines) == 0 {
+		if len(c.lines) == 0 || strings.ContainsRune(strings.Join(c.lines, ""), 0) {
 			m.left(item, c.setting, "it runs nothing")
 			continue
 		}
@@ -149,6 +149,10 @@ func (m *fromConclaude) check(c conclaudeCommand) {
 
 // hooks makes commands under hooks of those for an event.
 func (m *fromConclaude) hooks(v document.Value, event hook.Event, setting, pattern string) {
+	if strings.TrimSpace(pattern) == "" || !isPattern(literalBraces(pattern)) {
+		m.left(v, setting, "the pattern is not valid, to conclaude either")
+		return
+	}
 	for _, c := range m.commands(v, setting) {
 		if !event.HasSubject() && pattern != "*" {
 			m.left(c.at, c.setting+": "+c.lines[0], string(event)+" has nothing that a pattern could select")

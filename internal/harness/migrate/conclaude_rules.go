@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
 )
@@ -116,7 +118,7 @@ func (m *fromConclaude) files(k document.Value, setting string, like config.Deny
 		rule := like
 		paths, ok := pathPattern(pattern)
 		if !ok {
-			m.left(item, setting+": "+pattern, "patterns of deny are for files inside the project")
+			m.left(item, setting+": "+pattern, notOurs)
 			continue
 		}
 		rule.Paths = []string{paths}
@@ -142,26 +144,31 @@ func (m *fromConclaude) toolRule(v document.Value, setting string) {
 		m.left(v, setting, "deny has no list of what is allowed: write it under permissions in Claude Code's settings")
 		return
 	}
-	rule := config.Deny{}
-	if words["tool"] != "*" {
-		rule.Tools = literalBraces(words["tool"])
+	rule := config.Deny{Tools: literalBraces(words["tool"])}
+	if !isPattern(rule.Tools) {
+		m.left(v, setting, "it names no tool")
+		return
 	}
 	if command := words["commandPattern"]; command != "" && (words["tool"] == "Bash" || words["tool"] == "*") {
 		rule.Tools, rule.Commands = "", commandPatterns(command, words["matchMode"] == "prefix")
+		if !isPattern(rule.Commands[0]) {
+			m.left(v, setting, "the pattern is not valid, to conclaude either")
+			return
+		}
 	} else {
 		pattern, ok := pathPattern(words["pattern"])
 		if !ok {
-			m.left(v, setting, "patterns of deny are for files inside the project")
+			m.left(v, setting, notOurs)
 			return
-		}
-		if rule.Tools == "" {
-			rule.Tools = "*" // also tools that only read
 		}
 		rule.Paths = []string{pattern}
 	}
 	unfilled := withMessage(&rule, words["message"])
 	m.deny(v, setting, rule, joined(unfilled, forAgent(words["agent"])))
 }
+
+// notOurs is why a pattern is left.
+const notOurs = "patterns of deny are valid ones for files inside the project"
 
 // forAgent is what differs for a rule that is for some agents only.
 func forAgent(agent string) string {
@@ -185,6 +192,11 @@ func joined(sentences ...string) string {
 // literalBraces keeps braces what they are to conclaude: letters like any others.
 func literalBraces(pattern string) string {
 	return strings.NewReplacer("{", `\{`, "}", `\}`).Replace(pattern)
+}
+
+// isPattern reports whether our configuration takes a pattern.
+func isPattern(pattern string) bool {
+	return pattern != "" && doublestar.ValidatePattern(pattern) && !strings.ContainsRune(pattern, 0)
 }
 
 // commandPatterns are conclaude's for a command line. With prefix, more words may follow.
@@ -221,5 +233,6 @@ func pathPattern(pattern string) (ours string, ok bool) {
 		}
 		parts[i] = rest
 	}
-	return strings.Join(parts, "/"), true
+	ours = path.Clean(strings.Join(parts, "/"))
+	return ours, ours != "." && isPattern(ours)
 }

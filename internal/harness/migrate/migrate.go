@@ -21,6 +21,7 @@ type Tool struct {
 // Tools are all of them, in the order in which they are shown and carried over.
 func Tools() []Tool {
 	return []Tool{
+		{"agent-gauntlet", planGauntlet}, // first: it makes a configuration valid that others add to
 		{"conclaude", planConclaude},
 		{"ccc", planCCC},
 		{"oddjobs", planOddjobs},

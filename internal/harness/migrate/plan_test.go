@@ -155,3 +155,5 @@ func TestIssue19HugeFilesAreFaults(t *testing.T) {
 }
 
 func TestIssue19PlansForConclaude(t *testing.T) { plans(t, "conclaude") }
+
+func TestIssue19PlansForAgentGauntlet(t *testing.T) { plans(t, "agent-gauntlet") }
