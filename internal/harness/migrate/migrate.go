@@ -21,6 +21,7 @@ type Tool struct {
 // Tools are all of them, in the order in which they are shown and carried over.
 func Tools() []Tool {
 	return []Tool{
+		{"conclaude", planConclaude},
 		{"ccc", planCCC},
 		{"oddjobs", planOddjobs},
 		{"gsd", planGSD},

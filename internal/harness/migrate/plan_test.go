@@ -153,3 +153,5 @@ func TestIssue19HugeFilesAreFaults(t *testing.T) {
 		}
 	}
 }
+
+func TestIssue19PlansForConclaude(t *testing.T) { plans(t, "conclaude") }
