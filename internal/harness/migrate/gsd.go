@@ -74,8 +74,8 @@ func (p *gsdPlan) findSkills() error {
 			continue // what is wrong with it is told when its hooks are looked for
 		}
 		_, _, _ = settings.Without(path, text, func(e settings.Entry) bool {
-			for _, word := range pathsIn(e.Line(), home) {
-				p.skillAbove(word)
+			for _, path := range pathsOf(e, home) {
+				p.skillAbove(path)
 			}
 			return false
 		})
@@ -105,7 +105,7 @@ func (p *gsdPlan) skillAbove(script string) {
 
 // theirs reports whether a hook calls a script of the skill.
 func (p *gsdPlan) theirs(e settings.Entry) bool {
-	return slices.ContainsFunc(pathsIn(e.Line(), p.draft.Home()), func(path string) bool {
+	return slices.ContainsFunc(pathsOf(e, p.draft.Home()), func(path string) bool {
 		return slices.ContainsFunc(p.skills, func(skill string) bool {
 			rel, err := filepath.Rel(skill, path)
 			return err == nil && filepath.IsLocal(rel)
@@ -113,10 +113,10 @@ func (p *gsdPlan) theirs(e settings.Entry) bool {
 	})
 }
 
-// pathsIn are the absolute paths in a command line, also quoted ones and those that begin at the home.
-func pathsIn(line, home string) (found []string) {
-	quoted := strings.FieldsFunc(line, func(r rune) bool { return r == '"' || r == '\'' })
-	for _, part := range append(quoted, strings.Fields(line)...) {
+// pathsOf are the absolute paths in what a hook calls, also quoted ones and those that begin at the home.
+func pathsOf(e settings.Entry, home string) (found []string) {
+	quoted := strings.FieldsFunc(e.Command, func(r rune) bool { return r == '"' || r == '\'' })
+	for _, part := range slices.Concat(quoted, strings.Fields(e.Command), e.Args) {
 		part = strings.Trim(part, `"'`)
 		for _, sign := range []string{"~/", "$HOME/", "${HOME}/"} {
 			if rest, ok := strings.CutPrefix(part, sign); ok {

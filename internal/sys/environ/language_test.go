@@ -2,7 +2,7 @@ package environ
 
 import "testing"
 
-func TestLanguage(t *testing.T) {
+func TestIssue19Language(t *testing.T) {
 	for name, tt := range map[string]struct {
 		environ []string
 		want    string
