@@ -17,7 +17,6 @@ import (
 
 // RunbookCheck is what stopgated says about the runbooks of a project.
 type RunbookCheck struct {
-	Files    []string         `json:"files"`
 	Faults   []document.Fault `json:"faults"`   // they keep a runbook from being used
 	Warnings []document.Fault `json:"warnings"` // it is used, and something in it has no effect
 }
