@@ -185,7 +185,7 @@ const killed = "killed"
 // beKilled is that process: in the project at a root it ends after so many changes.
 func beKilled(args []string) {
 	root, undo := args[0], args[2] == "undo"
-	left, err := strconv.Atoi(args[1])
+	left, _ := strconv.Atoi(args[1]) // kill wrote it
 	store := NewStore(os.Getenv("STOPGATE_STATE_DIR"))
 	store.changed = func() {
 		if left--; left > 0 {
@@ -195,6 +195,7 @@ func beKilled(args []string) {
 		_ = self.Kill()
 		select {} // until it is
 	}
+	var err error
 	if undo {
 		_, err = store.Undo(root)
 	} else {
