@@ -17,7 +17,6 @@ import (
 
 // RunbookCheck is what stopgated says about the runbooks of a project.
 type RunbookCheck struct {
-	Files    []string         `json:"files"`
 	Faults   []document.Fault `json:"faults"`   // they keep a runbook from being used
 	Warnings []document.Fault `json:"warnings"` // it is used, and something in it has no effect
 }
@@ -29,38 +28,28 @@ type oddPlan struct {
 }
 
 func planOddjobs(d *Draft) (*Plan, error) {
-	p := &oddPlan{draft: d}
-	runbooks, err := p.runbooks()
-	if err != nil {
-		return nil, err
-	}
-	hasProject := disk.IsDir(d.InRoot(paths.OddjobsDir))
-	if !hasProject {
+	if !disk.IsDir(d.InRoot(paths.OddjobsDir)) {
 		return nil, nil
 	}
+	p := &oddPlan{draft: d}
 	p.Find(paths.OddjobsDir + "/")
-	for _, step := range []func() error{p.projectName, p.libraries, p.state} {
+	for _, step := range []func() error{p.runbooks, p.projectName, p.libraries, p.state} {
 		if err := step(); err != nil {
 			return nil, err
-		}
-	}
-	if len(runbooks) > 0 {
-		p.Next = []string{
-			"read and approve what the runbooks run: stopgate trust", "start a command with: stopgate start NAME, or through a link named oj: oj run NAME",
 		}
 	}
 	return &p.Plan, nil
 }
 
 // runbooks has the runbooks checked. Each is an item, and so is each thing in it that differs.
-func (p *oddPlan) runbooks() ([]string, error) {
+func (p *oddPlan) runbooks() error {
 	files, err := p.runbookFiles()
 	if err != nil || len(files) == 0 {
-		return nil, err
+		return err
 	}
 	check, err := p.draft.CheckRunbooks(p.draft.Root)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, file := range files {
 		of := func(all []document.Fault) []document.Fault {
@@ -68,7 +57,10 @@ func (p *oddPlan) runbooks() ([]string, error) {
 		}
 		p.runbook(file, of(check.Faults), of(check.Warnings))
 	}
-	return files, nil
+	p.Next = []string{
+		"read and approve what the runbooks run: stopgate trust", "start a command with: stopgate start NAME, or through a link named oj: oj run NAME",
+	}
+	return nil
 }
 
 // runbook says what becomes of one of them.
