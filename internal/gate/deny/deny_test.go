@@ -35,6 +35,7 @@ func TestIssue19RulesDenyToolCalls(t *testing.T) {
 	root := t.TempDir()
 	check(t, os.MkdirAll(filepath.Join(root, "src"), 0o700))
 	check(t, os.WriteFile(filepath.Join(root, "go.sum"), nil, 0o600))
+	check(t, os.WriteFile(filepath.Join(root, "README.md"), nil, 0o600))
 	locks := config.Deny{Paths: []string{"**/*.lock", "go.sum", "db"}}
 	top := config.Deny{Tools: "Write", Paths: []string{"*"}, New: true}
 	push := config.Deny{Commands: []string{"git push --force*", "rm -rf /*"}}
@@ -61,6 +62,7 @@ func TestIssue19RulesDenyToolCalls(t *testing.T) {
 		{"Edit", map[string]string{}, ""},
 
 		{"Write", file(filepath.Join(root, "notes.md")), "paths: *"},
+		{"Write", file(filepath.Join(root, "README.md")), ""},
 		{"Write", file(filepath.Join(root, "src/notes.md")), ""},
 		{"Edit", file(filepath.Join(root, "notes.md")), ""},
 

@@ -102,6 +102,7 @@ func TestIssue19AMigrationIsUndoneToTheByte(t *testing.T) {
 		t.Error(got)
 	}
 
+	check(t, os.Chmod(filepath.Join(s.root, ".claude", "settings.json"), 0o600))
 	undone, err := store.Undo(s.root)
 	check(t, err)
 	if len(undone.Files) != 3 || !slices.Equal(undone.Tools, []string{"conclaude"}) {

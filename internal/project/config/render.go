@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode"
 
 	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 )
@@ -50,9 +51,7 @@ func (e entry) flow() string {
 func isProse(text string) bool {
 	lines := strings.Split(text, "\n")
 	for _, line := range lines {
-		if line == "" || strings.TrimSpace(line) != line || strings.ContainsFunc(line, func(r rune) bool {
-			return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff || r == 0x2028 || r == 0x2029
-		}) {
+		if line == "" || strings.TrimSpace(line) != line || strings.ContainsFunc(line, unicode.IsControl) || strings.ContainsAny(line, "\ufeff\u2028\u2029") {
 			return false
 		}
 	}
