@@ -98,6 +98,8 @@ func newProgram(args []string) *cobra.Command {
 		return session.NewTUIDriver()
 	case program.Called(args[0]) == oddjobs:
 		return newOddjobs()
+	case program.Called(args[0]) == launcher.ShortName:
+		return newCCC()
 	}
 	return newRoot(program.Called(args[0]))
 }

@@ -46,7 +46,7 @@ func checkCommand(t *testing.T, page string, words []string) {
 	if topic {
 		asked = asked[1:]
 	}
-	cmd, rest, err := newRoot(words[0]).Find(asked)
+	cmd, rest, err := newProgram(words).Find(asked)
 	if err != nil || !cmd.Runnable() && !topic || cmd == cmd.Root() {
 		t.Errorf("%s: %q is not a command: %v", page, words, err)
 		return

@@ -45,7 +45,7 @@ func groups() []group {
 		}},
 		{groupTools, "Seldom typed", []*cobra.Command{
 			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), entry.NewStatusLine(), plane.NewEmit(), session.NewRegistry(), plane.NewWorkspace(), plane.NewPrune(),
-			setup.NewValidate(), gates.NewHealth(), gates.NewCI(), setup.NewSchema(), setup.NewUninstall(), newVersion(),
+			setup.NewMigrate(), setup.NewValidate(), gates.NewHealth(), gates.NewCI(), setup.NewSchema(), setup.NewUninstall(), newVersion(),
 		}},
 	}
 }

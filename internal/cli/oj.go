@@ -31,7 +31,10 @@ not run, 4 cancelled, 130 interrupted.`
   oj decision resolve 9f8e7d6c 1`
 	run := plane.NewStart()
 	run.Use = strings.Replace(run.Use, "start", "run", 1)
-	root.AddCommand(run, plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(), plane.NewDaemon(), status.NewStatus(), status.NewLog(), newVersion())
+	schedule := plane.NewSchedule()
+	schedule.Aliases = []string{"cron"} // which it takes the place of
+	root.AddCommand(run, plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(),
+		plane.NewQueue(), plane.NewWorker(), schedule, plane.NewWorkspace(), plane.NewDaemon(), status.NewStatus(), status.NewLog(), newVersion())
 	renameExamples(root)
 	root.SetErr(oddjobsWriter{term.StreamTo(os.Stderr)})
 	return root
@@ -39,8 +42,8 @@ not run, 4 cancelled, 130 interrupted.`
 
 // inOddjobs names those commands of a text as oj does that it has.
 func inOddjobs(text string) string {
-	pairs := []string{"stopgate: ", oddjobs + ": ", "stopgate start", "oj run", "stopgate decision answer", "oj decision resolve"}
-	for _, name := range []string{"pipeline", "agent", "decision", "emit", "runbook", "daemon", "status", "log", "version"} {
+	pairs := []string{"stopgate: ", oddjobs + ": ", "stopgate start", "oj run", "stopgate decision answer", "oj decision resolve", "stopgate work add", "oj queue push", "stopgate work", "oj queue"}
+	for _, name := range []string{"pipeline", "agent", "decision", "emit", "runbook", "worker", "schedule", "workspace", "daemon", "status", "log", "version"} {
 		pairs = append(pairs, "stopgate "+name, oddjobs+" "+name)
 	}
 	return strings.NewReplacer(pairs...).Replace(text)

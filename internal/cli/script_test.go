@@ -87,7 +87,7 @@ var addProgram = sync.OnceValue(func() error {
 	if err := programs.Build(real); err != nil {
 		return err
 	}
-	for _, name := range []string{"stopgate", "conclaude", "agent-gauntlet", "tui-driver", "oj", "sg2"} {
+	for _, name := range []string{"stopgate", "conclaude", "agent-gauntlet", "tui-driver", "oj", "ccc", "sg2"} {
 		if err := os.Link(filepath.Join(real, "stopgate"), filepath.Join(bin, name)); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/deny"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/guard"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
@@ -149,6 +150,7 @@ func newService() (*stop.Service, error) {
 		StateDir:     state,
 		GlobalConfig: global,
 		Keepers: []keeper.Keeper{
+			deny.Keeper{},
 			guard.Guard{},
 			gauntlet.Keeper{StateDir: state, Now: time.Now, Log: term.LogToStderr},
 			protect.Keeper{StateDir: state, Now: time.Now, Log: term.LogToStderr},

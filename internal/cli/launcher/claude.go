@@ -61,11 +61,8 @@ func LaunchCall(args []string) (rest []string, isLaunch bool) {
 		}
 		return rest[1:], true
 	}
-	if len(rest) > 0 {
-		switch rest[0] {
-		case "supervisor-hook", "supervisor", "provider":
-			return nil, false
-		}
+	if len(rest) > 0 && isShortCommand(rest[0]) {
+		return nil, false
 	}
 	return rest, true
 }
@@ -100,7 +97,8 @@ func launchHelp() error {
 	cmd := NewClaude()
 	cmd.Use = strings.Replace(cmd.Use, "claude", ShortName, 1)
 	cmd.Long = strings.Replace(cmd.Long, "A link to the program with the name ccc is the same command.",
-		"The commands provider, supervisor and supervisor-hook are those of stopgate.", 1)
+		`"ccc validate [--all]" checks providers, "ccc patch --reset" undoes the patch of an older ccc.
+The commands provider, supervisor and supervisor-hook are those of stopgate.`, 1)
 	cmd.Example = strings.ReplaceAll(cmd.Example, "stopgate claude", ShortName)
 	return cmd.Help()
 }

@@ -41,21 +41,24 @@ ccc.json. 3: none is rejected, but one could not be reached.`,
 		Example: `  stopgate provider check
   stopgate provider check glm kimi
   stopgate provider check --json | jq -r '.[] | select(.verdict != "valid") | .name'`,
-		RunE: func(cmd *cobra.Command, names []string) error {
-			env := os.Environ()
-			checks, err := checksFor(names, env)
-			if err != nil {
-				return err
-			}
-			if err := checks.ask(cmd, env, asJSON); err != nil {
-				return err
-			}
-			return term.Show(cmd.OutOrStdout(), asJSON, checks)
-		},
+		RunE: func(cmd *cobra.Command, names []string) error { return showChecks(cmd, names, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	term.CompleteArgs(cmd, math.MaxInt, providerNames)
 	return cmd
+}
+
+// showChecks asks the named providers, or all, and shows their answers.
+func showChecks(cmd *cobra.Command, names []string, asJSON bool) error {
+	env := os.Environ()
+	checks, err := checksFor(names, env)
+	if err != nil {
+		return err
+	}
+	if err := checks.ask(cmd, env, asJSON); err != nil {
+		return err
+	}
+	return term.Show(cmd.OutOrStdout(), asJSON, checks)
 }
 
 // providerCheck is what check shows of one provider.

@@ -47,13 +47,13 @@ started, or the runbooks are not approved.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return term.BadUsage(errors.New("work add needs a queue"), "usage: "+cmd.UseLine())
+				return term.BadUsage(fmt.Errorf("%s %s needs a queue", cmd.Parent().Name(), cmd.Name()), "usage: "+cmd.UseLine())
 			}
 			if _, err := valuesOf(args[1:]); err != nil {
 				return term.BadUsage(err, "usage: "+cmd.UseLine())
 			}
 			if (from == "") == (len(args) == 1) {
-				return term.BadUsage(errors.New("work add needs either VAR=VALUE or --from"), "usage: "+cmd.UseLine())
+				return term.BadUsage(fmt.Errorf("%s %s needs either VAR=VALUE or --from", cmd.Parent().Name(), cmd.Name()), "usage: "+cmd.UseLine())
 			}
 			return nil
 		},

@@ -101,6 +101,9 @@ func oddTemplates() (same, other map[string]string) {
 
 // fromOddjobs makes our words of those of oddjobs.
 func (d *decoder) fromOddjobs(tree *node) {
+	if d.oddjobs {
+		d.oddCrons(tree)
+	}
 	d.oddTable(tree, inRunbook, d.fields())
 	for _, p := range children(tree, "pipeline") {
 		d.oddTable(p, inPipeline, d.pipelineFields(&pipelineDraft{}))

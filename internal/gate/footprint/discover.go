@@ -2,8 +2,6 @@ package footprint
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -130,15 +128,7 @@ func Edited(use hook.ToolUse, cwd string) string {
 	if !settings.Edits(use.ToolName) {
 		return ""
 	}
-	var file struct {
-		Path     string `json:"file_path"`
-		Notebook string `json:"notebook_path"`
-		Other    string `json:"path"`
-	}
-	if json.Unmarshal(use.ToolInput, &file) != nil {
-		return ""
-	}
-	path := cmp.Or(file.Path, file.Notebook, file.Other)
+	path := use.File()
 	if path == "" {
 		return ""
 	}

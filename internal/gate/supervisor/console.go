@@ -9,25 +9,26 @@ import (
 )
 
 // console tells whoever watches the hook how far it is. Each line is there in both
-// languages.
+// languages, unless the watcher's locale names another one than Chinese.
 type console struct {
 	to      io.Writer
 	secrets Secrets
+	english bool // and nothing else
 }
 
 const rule = "============================================================"
 
 func (c console) begin(session string, iteration, limit int) {
 	c.say(rule)
-	c.say("[SUPERVISOR HOOK] 开始执行 · starting")
+	c.both("[SUPERVISOR HOOK] ", "开始执行", "starting")
 	c.say("session_id: %s", session)
-	c.say("迭代次数 · iteration: %d/%d", iteration, limit)
+	c.both("", "迭代次数", fmt.Sprintf("iteration: %d/%d", iteration, limit))
 	c.say(rule)
 }
 
 func (c console) reviewing(log, output string) {
-	c.say("[SUPERVISOR] 正在审查工作... · reviewing the work")
-	c.say("请在新窗口查看日志文件了解详情 · for details see the log files in another window:")
+	c.both("[SUPERVISOR] ", "正在审查工作...", "reviewing the work")
+	c.both("", "请在新窗口查看日志文件了解详情", "for details see the log files in another window:")
 	c.say("%s", log)
 	c.say("%s", output)
 }
@@ -54,16 +55,24 @@ func (c console) upTo(most int) func(text string) {
 func (c console) end(o Opinion) {
 	c.say(rule)
 	if o.AllowStop {
-		c.say("[SUPERVISOR] 任务已完成 · task complete")
+		c.both("[SUPERVISOR] ", "任务已完成", "task complete")
 		if o.Feedback != "" {
 			c.write(plain.Text(o.Feedback))
 		}
-		c.say("允许停止 · the agent may stop")
+		c.both("", "允许停止", "the agent may stop")
 		return
 	}
-	c.say("[SUPERVISOR] 任务未完成 · task not complete")
+	c.both("[SUPERVISOR] ", "任务未完成", "task not complete")
 	c.write(plain.Text(o.Feedback))
-	c.say("Agent 将根据反馈继续工作 · the agent continues with this feedback")
+	c.both("", "Agent 将根据反馈继续工作", "the agent continues with this feedback")
+}
+
+// both writes one line in both languages, or in English alone.
+func (c console) both(tag, chinese, english string) {
+	if !c.english {
+		english = chinese + " · " + english
+	}
+	c.say("%s%s", tag, english)
 }
 
 // say writes one line.

@@ -54,3 +54,21 @@ func TestConsoleWithoutAWatcher(t *testing.T) {
 	c.upTo(maxSaid)("x")
 	c.end(Opinion{})
 }
+
+func TestIssue19NoChineseForAnEnglishLocale(t *testing.T) {
+	var b strings.Builder
+	c := console{to: &b, english: true}
+	c.begin("abc123", 3, 10)
+	c.reviewing("/s/a.log", "/s/b.jsonl")
+	c.end(Opinion{Feedback: "test it"})
+	c.end(Opinion{AllowStop: true})
+	want := strings.Join([]string{
+		rule, "[SUPERVISOR HOOK] starting", "session_id: abc123", "iteration: 3/10", rule,
+		"[SUPERVISOR] reviewing the work", "for details see the log files in another window:", "/s/a.log", "/s/b.jsonl",
+		rule, "[SUPERVISOR] task not complete", "test it", "the agent continues with this feedback",
+		rule, "[SUPERVISOR] task complete", "the agent may stop", "",
+	}, "\n")
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -105,7 +105,7 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 		secrets:  SecretsOf(slices.Concat(stop.Environ, launch.Variables(configFile, stop.Environ))),
 		now:      k.Now,
 	}
-	s.console = console{to: k.Stderr, secrets: s.secrets}
+	s.console = console{to: k.Stderr, secrets: s.secrets, english: !environ.BothLanguages(stop.Environ)}
 	if err != nil {
 		s.log("warning", "reason", err.Error(), "instead", "invalid values fall back to the defaults")
 		s.console.say("warning: %v; invalid values fall back to the defaults", err)

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -186,6 +187,31 @@ type ToolUse struct {
 	ToolName  string          `hook:"tool_name,nonblank"`
 	ToolInput json.RawMessage `hook:"tool_input"`
 	ToolUseID string          `hook:"tool_use_id"`
+}
+
+// File is the path of the file that the call names; empty where it names none. Tools of MCP servers call it
+// path.
+func (u ToolUse) File() string {
+	var input struct {
+		Path     string `json:"file_path"`
+		Notebook string `json:"notebook_path"`
+		Other    string `json:"path"`
+	}
+	if json.Unmarshal(u.ToolInput, &input) != nil {
+		return ""
+	}
+	return cmp.Or(input.Path, input.Notebook, input.Other)
+}
+
+// CommandLine is what a shell is to run; empty where the tool runs nothing.
+func (u ToolUse) CommandLine() string {
+	var input struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(u.ToolInput, &input) != nil {
+		return ""
+	}
+	return input.Command
 }
 
 // PreToolUsePayload: a tool is about to run.

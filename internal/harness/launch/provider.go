@@ -107,6 +107,20 @@ func (c *Config) Variable(provider, name string, variables []string) (string, er
 	return expand(text, func(name string) (string, bool) { return environ.Lookup(variables, name) })
 }
 
+// Unset lists the variables that values of the provider's refer to and that have no value.
+func (c *Config) Unset(provider string, getenv func(name string) string) (names []string) {
+	for _, name := range c.VariableNames(provider) {
+		text, _ := scalarIn(c.variables(provider)[name])         // Load has looked
+		_, _ = expand(text, func(wanted string) (string, bool) { // what is no name is told by Environment
+			if getenv(wanted) == "" && !slices.Contains(names, wanted) {
+				names = append(names, wanted)
+			}
+			return "", true
+		})
+	}
+	return names
+}
+
 // ClientEnviron is the environment of a client that is started with the provider from
 // one that has these variables.
 func (c *Config) ClientEnviron(provider string, variables []string) ([]string, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -70,6 +71,10 @@ func (l *launch) global() config.Supervisor {
 // announce says where to read what the supervisor does. The session's id is not
 // known yet.
 func (l *launch) announce(state string) {
-	fmt.Fprintf(l.Stderr, "[Supervisor Mode] 日志文件: · log files:\n  %s\n  %s\n  %s\n",
-		state, filepath.Join(state, "hook-invocation.log"), filepath.Join(state, "supervisor-<session_id>-output.jsonl"))
+	title := "log files:"
+	if environ.BothLanguages(l.Environ) {
+		title = "日志文件: · " + title
+	}
+	fmt.Fprintf(l.Stderr, "[Supervisor Mode] %s\n  %s\n  %s\n  %s\n",
+		title, state, filepath.Join(state, "hook-invocation.log"), filepath.Join(state, "supervisor-<session_id>-output.jsonl"))
 }

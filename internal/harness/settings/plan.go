@@ -78,7 +78,7 @@ func Plan(program string, project *config.Project, installed []Entry, stop time.
 		}
 	}
 	for _, e := range hook.Events() {
-		if project != nil && len(project.Hooks[e]) > 0 {
+		if project != nil && project.HasRules(e) {
 			want(e)
 			wide[e] = true
 		}
@@ -105,7 +105,7 @@ func Plan(program string, project *config.Project, installed []Entry, stop time.
 // none of the entries calls us for.
 func Uncovered(entries []Entry, project *config.Project) (missing []hook.Event) {
 	for _, e := range hook.Events() {
-		if len(project.Hooks[e]) == 0 && !(e == hook.Stop && project.HasGates()) {
+		if !project.HasRules(e) && !(e == hook.Stop && project.HasGates()) {
 			continue
 		}
 		if !slices.ContainsFunc(entries, func(entry Entry) bool { return entry.Event == e && entry.wide() }) {

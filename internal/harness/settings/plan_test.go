@@ -81,3 +81,20 @@ func TestAnOlderMatcherIsUpgraded(t *testing.T) {
 		}
 	}
 }
+
+// A rule that no call of a tool reaches denies nothing.
+func TestIssue19TheHookIsInstalledForDeniedTools(t *testing.T) {
+	project := &config.Project{Deny: []config.Deny{{Tools: "WebFetch"}}}
+	plan := Plan("stopgate", project, nil, 0)
+	i := slices.IndexFunc(plan, func(e Entry) bool { return e.Event == hook.PreToolUse })
+	if plan[i].Matcher != "" {
+		t.Errorf("installed for %q alone", plan[i].Matcher)
+	}
+	narrow := Plan("stopgate", nil, nil, 0)
+	if got := Uncovered(narrow, project); !slices.Equal(got, []hook.Event{hook.PreToolUse}) {
+		t.Errorf("not covered: %v", got)
+	}
+	if got := Uncovered(plan, project); len(got) > 0 {
+		t.Errorf("not covered: %v", got)
+	}
+}

@@ -49,6 +49,12 @@ func decode(s *document.Source, read func(value)) error {
 	return s.Err()
 }
 
+// ReadYAML hands the top value of a file of another tool to read. Our own files have functions of their
+// own.
+func ReadYAML(name string, data []byte, read func(document.Value)) error {
+	return decode(newSource(name, data), read)
+}
+
 func (d *decoder) node(n ast.Node) node { return node{d, d.resolve(n)} }
 
 // resolve takes anchors, aliases and tags off a node.

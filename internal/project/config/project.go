@@ -27,8 +27,15 @@ type Project struct {
 	Quiet bool
 	// Protect is what agents may not change without a person.
 	Protect Protect
+	// Deny are the tool calls that are denied.
+	Deny []Deny
 
 	entryPoints []entryDraft
+}
+
+// HasRules reports whether the project has commands or rules for an event.
+func (p *Project) HasRules(event hook.Event) bool {
+	return len(p.Hooks[event]) > 0 || event == hook.PreToolUse && len(p.Deny) > 0
 }
 
 // Command is one entry under hooks.
@@ -126,6 +133,7 @@ func (p *Project) read(v value) {
 func (p *Project) fields(cli, entries *value) []field {
 	return slices.Concat([]field{
 		document.Key("hooks", &p.Hooks, hooks, "Commands for hook events of Claude Code."),
+		document.Key("deny", &p.Deny, denials(), "Tool calls that are denied before they run."),
 		modeField(&p.Mode, "observe: run and record the gates, but block nothing."),
 		document.Key("quiet", &p.Quiet, document.Flag, "Do not report gates that passed.").Default(false),
 		document.Key("entry_points", entries, later(entryPoints(nil)), "Which gates run for changes in which path."),

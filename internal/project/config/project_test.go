@@ -188,3 +188,24 @@ func project(t *testing.T, text string) *Project {
 }
 
 var write = checktest.Write
+
+func TestIssue19DenyIsRead(t *testing.T) {
+	project, err := parseProject("config.yml", []byte(`
+deny:
+  - paths: [src/, "**/*.lock"]
+    new: true
+    message: no
+  - {tools: Write, commands: ["git push*"]}
+`))
+	check(t, err)
+	want := []Deny{
+		{Paths: []string{"src", "**/*.lock"}, New: true, Message: "no"},
+		{Tools: "Write", Commands: []string{"git push*"}},
+	}
+	if diff := cmp.Diff(want, project.Deny); diff != "" {
+		t.Error(diff)
+	}
+	if !project.HasRules(hook.PreToolUse) || project.HasRules(hook.Stop) {
+		t.Error("the rules are for another event")
+	}
+}

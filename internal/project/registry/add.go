@@ -64,21 +64,43 @@ func Add(path string, e Entry) error {
 	if err := e.Check(); err != nil {
 		return err
 	}
-	_, err := jsonfile.Edit(path, func(d *jsonfile.Document) error {
-		root, _ := d.Object()
-		l := d.Layout()
-		v := l.Ensure(root, d.Spot(), "agents", []Entry{})
-		agents, ok := jsonfile.ArrayOf(v)
-		if !ok {
-			return d.Refuse(v, "agents "+jsonfile.MustBe("an array", v))
-		}
-		for _, o := range jsonfile.Objects(agents) {
-			if jsonfile.StringOf(jsonfile.Member(o, "session_name")) == e.SessionName {
-				return &TakenError{e.SessionName, jsonfile.StringOf(jsonfile.Member(o, "agent_id"))}
-			}
-		}
-		l.AppendElement(agents, d.Spot("agents"), e)
-		return nil
-	})
+	_, err := jsonfile.Edit(path, e.addTo)
 	return err
+}
+
+// Added is the text of a registry with an entry at its end. All else in it stays as it is. The name
+// is for errors.
+func Added(name string, text []byte, e Entry) ([]byte, error) {
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	d, err := jsonfile.Parse(name, text)
+	if err == nil {
+		err = d.NeedObject()
+	}
+	if err == nil {
+		err = e.addTo(d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.Text(), nil
+}
+
+// addTo adds the entry to a registry whose top level is an object.
+func (e Entry) addTo(d *jsonfile.Document) error {
+	root, _ := d.Object()
+	l := d.Layout()
+	v := l.Ensure(root, d.Spot(), "agents", []Entry{})
+	agents, ok := jsonfile.ArrayOf(v)
+	if !ok {
+		return d.Refuse(v, "agents "+jsonfile.MustBe("an array", v))
+	}
+	for _, o := range jsonfile.Objects(agents) {
+		if jsonfile.StringOf(jsonfile.Member(o, "session_name")) == e.SessionName {
+			return &TakenError{e.SessionName, jsonfile.StringOf(jsonfile.Member(o, "agent_id"))}
+		}
+	}
+	l.AppendElement(agents, d.Spot("agents"), e)
+	return nil
 }

@@ -99,6 +99,12 @@ func (d *Document) Set(name string, v any) {
 	l.AppendMember(root, d.Spot(), name, v)
 }
 
+// LineOf is the line on which v begins, counted from 1.
+func (d *Document) LineOf(v *hujson.Value) int {
+	line, _ := d.position(v.StartOffset)
+	return line
+}
+
 // Refuse is an error that points at v.
 func (d *Document) Refuse(v *hujson.Value, why string) error {
 	return d.refuse(v.StartOffset, why)

@@ -37,7 +37,7 @@ worker "tickets" {
 }
 
 cron "sweep" {
-  interval    = "30m"
+  interval    = "45m"
   run         = { job = "ticket" }
   concurrency = 1
 }

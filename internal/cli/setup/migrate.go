@@ -1,0 +1,151 @@
+package setup
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/migrate"
+	"github.com/stopgate/stopgate/internal/project/document"
+)
+
+// migration is the command's options.
+type migration struct {
+	write, undo, yes, asJSON bool
+	tools                    []string
+}
+
+func NewMigrate() *cobra.Command {
+	var m migration
+	cmd := &cobra.Command{
+		Use:   "migrate [TOOL]...",
+		Short: "Carry over the settings of the tools that stopgate replaces",
+		Long: `Look for the settings of ` + strings.Join(migrate.Names(), ", ") + `
+in this project and in your home, and show for each setting what it becomes in
+stopgate, what differs, and what is left behind and why. Nothing is changed.
+
+--write does it: it asks first, keeps a copy of every file that it changes, and
+removes only the hooks of the older tool from Claude Code's settings. Its own
+files stay. --undo restores what the last --write in this project changed,
+unless you have edited it since. Agents are refused.
+
+Exit code 0: shown or done, or nothing found. 1: refused. 2: a file cannot be
+read.`,
+		Example: `  stopgate migrate
+  stopgate migrate conclaude --write
+  stopgate migrate --undo`,
+		Args: m.parse,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			rest := slices.DeleteFunc(migrate.Names(), func(name string) bool { return slices.Contains(args, name) })
+			return rest, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := term.AtMostOne(cmd, "write", "undo"); err != nil {
+				return err
+			}
+			h, err := here.FindNearest()
+			if err != nil {
+				return err
+			}
+			if m.undo {
+				return m.takeBack(h, cmd.OutOrStdout())
+			}
+			return m.run(h, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&m.write, "write", false, "make the changes, after asking")
+	cmd.Flags().BoolVar(&m.undo, "undo", false, "restore what the last --write here changed")
+	cmd.Flags().BoolVar(&m.yes, "yes", false, "do not ask; for scripts (agents are refused)")
+	cmd.Flags().BoolVar(&m.asJSON, "json", false, "print JSON; with --write only together with --yes")
+	return cmd
+}
+
+// parse takes the names of tools.
+func (m *migration) parse(_ *cobra.Command, args []string) error {
+	for _, name := range args {
+		if !slices.Contains(migrate.Names(), name) {
+			return term.BadUsage(fmt.Errorf("unknown tool %q", name), document.OrValid("tool", name, migrate.Names()))
+		}
+	}
+	m.tools = args
+	return nil
+}
+
+func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
+	if m.write {
+		if m.asJSON && !m.yes {
+			return term.BadUsage(errors.New("--json cannot ask"), "add --yes, or leave --json out")
+		}
+		if err := trust.RequirePerson("migrate", m.yes); err != nil {
+			return err
+		}
+	}
+	draft := &migrate.Draft{Root: h.Root, Getenv: os.Getenv, CheckRunbooks: checkRunbooks}
+	tools := slices.DeleteFunc(migrate.Tools(), func(t migrate.Tool) bool {
+		return len(m.tools) > 0 && !slices.Contains(m.tools, t.Name)
+	})
+	report, err := migrate.Survey(draft, tools)
+	if err != nil {
+		return err
+	}
+	view := migrationView{report: report, shown: draft.Shown}
+	if !m.write || len(report.Faults) > 0 || len(report.Changes) == 0 {
+		return term.Show(out, m.asJSON, view)
+	}
+
+	if !m.asJSON {
+		view.Print(out)
+	}
+	if !m.yes {
+		if ok, err := (term.Questions{In: bufio.NewReader(in), Out: out}).Agreed("Change these files?", "no"); err != nil || !ok {
+			return cmp.Or(err, errors.New("nothing was changed"))
+		}
+	}
+	view.backups, err = migrate.NewStore(h.StateDir).Apply(h.Root, report.Tools(), report.Changes, time.Now())
+	if unfinished, ok := errors.AsType[migrate.UnfinishedError](err); ok {
+		return term.WithHint(unfinished, "undo it first: stopgate migrate --undo")
+	}
+	if err != nil {
+		return err
+	}
+	if m.asJSON {
+		return term.PrintJSON(out, view.JSON())
+	}
+	view.printDone(out)
+	return nil
+}
+
+// takeBack undoes the last migration.
+func (m *migration) takeBack(h *here.Place, out io.Writer) error {
+	if len(m.tools) > 0 {
+		return term.BadUsage(errors.New("--undo takes no tool: it undoes the last migration as a whole"), "for example: stopgate migrate --undo")
+	}
+	if err := trust.RequirePerson("undo a migration", m.yes); err != nil {
+		return err
+	}
+	undone, err := migrate.NewStore(h.StateDir).Undo(h.Root)
+	if changed, ok := errors.AsType[migrate.ChangedError](err); ok {
+		return term.WithHint(changed, "nothing was restored; the files as they were are in "+changed.Backups)
+	}
+	if err != nil {
+		return err
+	}
+	if m.asJSON {
+		return term.PrintJSON(out, undone)
+	}
+	for _, path := range undone.Files {
+		fmt.Fprintf(out, "restored %s\n", term.Shown(path))
+	}
+	return nil
+}

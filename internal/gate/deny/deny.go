@@ -1,0 +1,144 @@
+// Package deny is the keeper that denies tool calls by the rules under deny: in the project's
+// configuration. Nothing is started for it, so it costs no more than the hook itself.
+package deny
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// Keeper denies tool calls.
+type Keeper struct{}
+
+var _ keeper.Keeper = Keeper{}
+
+// Name implements keeper.Keeper.
+func (Keeper) Name() string { return "deny" }
+
+// MaxBlocks implements keeper.Keeper. It has no effect: calls of tools are not counted.
+func (Keeper) MaxBlocks() int { return 1 }
+
+// Applies implements keeper.Keeper.
+func (Keeper) Applies(call *keeper.Call) bool {
+	return call.Event() == hook.PreToolUse && call.Project != nil && len(call.Project.Config.Deny) > 0
+}
+
+// Judge implements keeper.Keeper. The first rule that denies the call answers.
+func (Keeper) Judge(_ context.Context, call *keeper.Call) keeper.Verdict {
+	payload, ok := call.Payload.(*hook.PreToolUsePayload)
+	if !ok {
+		return keeper.Verdict{Outcome: keeper.Passed, Status: keeper.Passed.String()}
+	}
+	use := toolUse{ToolUse: payload.ToolUse, names: names(call.Project.Root, payload)}
+	for _, rule := range call.Project.Config.Deny {
+		what, denied := use.deniedBy(rule)
+		if !denied {
+			continue
+		}
+		reason := fmt.Sprintf("%s is denied in this project: %s", plain.Line(use.ToolName), what)
+		if rule.Message != "" {
+			reason = rule.Message + "\n\n" + reason
+		}
+		return keeper.Verdict{Outcome: keeper.Failed, Status: "denied", Reason: reason, Summary: "denied " + plain.Line(use.ToolName) + ": " + what}
+	}
+	return keeper.Verdict{Outcome: keeper.Passed, Status: keeper.Passed.String()}
+}
+
+// toolUse is a call, and the names that its file has in the project.
+type toolUse struct {
+	hook.ToolUse
+	names []name
+}
+
+// name is a file relative to the project's root, with slashes.
+type name struct{ path, below string }
+
+// deniedBy reports whether a rule denies the call, and what in the rule does.
+func (u toolUse) deniedBy(rule config.Deny) (what string, denied bool) {
+	if rule.Tools != "" && !doublestar.MatchUnvalidated(rule.Tools, u.ToolName) {
+		return "", false
+	}
+	if len(rule.Paths) == 0 && len(rule.Commands) == 0 {
+		return "tools: " + rule.Tools, true
+	}
+	if rule.Tools != "" || settings.Edits(u.ToolName) {
+		if pattern, denied := u.deniedPath(rule); denied {
+			return "paths: " + pattern, true
+		}
+	}
+	if rule.Tools != "" || u.ToolName == "Bash" {
+		if pattern, denied := deniedCommand(rule.Commands, u.CommandLine()); denied {
+			return "commands: " + pattern, true
+		}
+	}
+	return "", false
+}
+
+func (u toolUse) deniedPath(rule config.Deny) (pattern string, denied bool) {
+	for _, n := range u.names {
+		if rule.New && disk.Exists(n.path) {
+			continue
+		}
+		if i := slices.IndexFunc(rule.Paths, func(pattern string) bool { return gauntlet.Covers(pattern, n.below) }); i >= 0 {
+			return rule.Paths[i], true
+		}
+	}
+	return "", false
+}
+
+// names are those of the file that the call names: as it is written, and behind links. A file outside of
+// the project has none.
+func names(root string, p *hook.PreToolUsePayload) (all []name) {
+	path := p.File()
+	if path == "" {
+		return nil
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.CWD, path)
+	}
+	inFolder := filepath.Join(paths.Canonical(filepath.Dir(path)), filepath.Base(path)) // of a new file only the folder can be resolved
+	for _, path := range []string{filepath.Clean(path), inFolder, paths.Canonical(path)} {
+		for _, root := range []string{root, paths.Canonical(root)} {
+			below, err := filepath.Rel(root, path)
+			if n := (name{path, filepath.ToSlash(below)}); err == nil && filepath.IsLocal(below) && !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// deniedCommand compares a command line, and each command in it, with the patterns. It reads text: what a
+// script or a variable hides is not seen.
+func deniedCommand(patterns []string, line string) (pattern string, denied bool) {
+	if strings.TrimSpace(line) == "" {
+		return "", false
+	}
+	lines := append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&\n", r) })...)
+	for _, pattern := range patterns {
+		for _, line := range lines {
+			line = strings.Join(strings.Fields(line), " ")
+			if doublestar.MatchUnvalidated(flat(pattern), flat(line)) {
+				return pattern, true
+			}
+		}
+	}
+	return "", false
+}
+
+// flat makes a slash a letter like any other, so that * matches it.
+func flat(text string) string { return strings.ReplaceAll(text, "/", "\x00") }

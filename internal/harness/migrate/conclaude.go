@@ -1,0 +1,184 @@
+package migrate
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// conclaudeFiles are where conclaude looks for its configuration; the first one counts.
+var conclaudeFiles = []string{".conclaude.yaml", ".conclaude.yml"}
+
+// What a person does after the project's configuration has grown.
+const (
+	nextTrust = "look at the new commands, and approve them: stopgate trust --show, then stopgate trust"
+	nextHooks = "have Claude Code call stopgate: stopgate hooks install"
+)
+
+// planConclaude carries a project's .conclaude.yaml over: stop commands become checks, commands for other
+// events become hooks, and rules for tools become rules under deny.
+func planConclaude(d *Draft) (*Plan, error) {
+	m := &fromConclaude{draft: d, plan: &Plan{}, checks: map[int]*config.NewCheck{}, fixes: map[*config.NewCheck]string{}}
+	if err := m.readFiles(); err != nil {
+		return nil, err
+	}
+	if err := m.plan.RemoveHooks(d, callsConclaude, settings.Project, settings.Local); err != nil {
+		return nil, err
+	}
+	const others = "it serves all your projects: remove it once each of them was migrated, or both tools run"
+	if err := m.plan.KeepHooks(d, callsConclaude, settings.User, others); err != nil {
+		return nil, err
+	}
+	if len(m.plan.Found) == 0 {
+		return nil, nil
+	}
+	m.plan.Next = []string{nextTrust, nextHooks}
+	return m.plan, m.write()
+}
+
+// callsConclaude knows "conclaude EVENT" and, of newer versions, "conclaude Hooks EVENT".
+func callsConclaude(e settings.Entry) bool {
+	arguments, is := e.Runs("conclaude")
+	return is && len(arguments) > 0 && (arguments[0] == "Hooks" || hook.Event(arguments[0]).Known())
+}
+
+// fromConclaude is a migration from conclaude.
+type fromConclaude struct {
+	draft *Draft
+	plan  *Plan
+	add   config.Additions
+	// checks are the new ones by the item that tells of them: their names are known only when they are
+	// added. fixes are what the agent is told when they fail.
+	checks map[int]*config.NewCheck
+	fixes  map[*config.NewCheck]string
+}
+
+func (m *fromConclaude) readFiles() error {
+	for _, name := range conclaudeFiles {
+		text, err := m.draft.Read(m.draft.InRoot(name))
+		if err != nil {
+			return err
+		}
+		if text == nil {
+			continue
+		}
+		if len(m.plan.Found) > 0 {
+			m.plan.Add(Item{Where: name, Setting: "the whole file", Fate: Left, Why: "conclaude does not read it beside " + m.plan.Found[0]})
+			break
+		}
+		m.plan.Find(name)
+		if err := config.ReadYAML(name, text, m.read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write adds all that was found to the project's configuration.
+func (m *fromConclaude) write() error {
+	d, dir := m.draft, m.draft.InRoot(paths.GauntletDir)
+	for _, file := range config.GateFiles(dir, "") {
+		m.add.Taken = append(m.add.Taken, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	}
+	file := filepath.Join(dir, paths.ConfigFile)
+	text, err := d.Read(file)
+	if err != nil {
+		return err
+	}
+	after, err := config.Add(d.Shown(file), text, m.add)
+	if err != nil {
+		return err
+	}
+	if after != nil {
+		if err := d.Write(file, after); err != nil {
+			return err
+		}
+	}
+	for item, c := range m.checks {
+		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
+	}
+	for _, c := range m.add.Checks {
+		if fix := m.fixes[c]; fix != "" {
+			if err := d.Write(filepath.Join(dir, filepath.FromSlash(c.Instructions())), []byte(fix+"\n")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkName stands for the name of a check in an item.
+const checkName = "\x00name"
+
+// read reads the top of the file.
+func (m *fromConclaude) read(v document.Value) {
+	sections, _ := v.Entries()
+	rooted := false
+	for _, s := range sections {
+		switch s.Name {
+		case "stop":
+			m.stop(s)
+		case "preToolUse":
+			m.preToolUse(s)
+			rooted = true
+		case "permissionRequest":
+			m.left(s, s.Name, "stopgate gives no permissions: write it under permissions in Claude Code's settings")
+		case "notifications":
+			m.left(s, s.Name, "stopgate tells you only what needs you: set notify.desktop in ~/.config/agent-gauntlet/config.yml, see docs/reference/configuration.md")
+		default:
+			m.event(s)
+		}
+	}
+	if !rooted {
+		m.rootAdditions(v, "")
+	}
+}
+
+// event reads a section that has commands for an event other than Stop.
+func (m *fromConclaude) event(s document.Value) {
+	event := hook.Event(strings.ToUpper(s.Name[:min(1, len(s.Name))]) + s.Name[min(1, len(s.Name)):])
+	if !event.Known() {
+		m.left(s, s.Name, "stopgate knows no such key and no such event")
+		return
+	}
+	keys, _ := s.Entries()
+	for _, k := range keys {
+		switch {
+		case k.Name != "commands":
+			m.left(k, s.Name+"."+k.Name, "stopgate has no equal; see hooks in docs/reference/configuration.md")
+		case k.Node.Kind() == document.Mapping:
+			patterns, _ := k.Entries()
+			for _, p := range patterns {
+				m.hooks(p, event, fmt.Sprintf("%s.commands[%q]", s.Name, p.Name), p.Name)
+			}
+		default:
+			m.hooks(k, event, s.Name+".commands", "*")
+		}
+	}
+}
+
+// where is the place of a value for people.
+func where(v document.Value) string {
+	at := v.Position()
+	return fmt.Sprintf("%s:%d", at.File, max(at.Line, 1))
+}
+
+func (m *fromConclaude) left(v document.Value, setting, why string) {
+	m.plan.Add(Item{Where: where(v), Setting: setting, Fate: Left, Why: why})
+}
+
+// into is an item that is carried over to config.yml.
+func (m *fromConclaude) into(v document.Value, setting, to, differs string) {
+	item := Item{Where: where(v), Setting: setting, Fate: Carried, To: to + " in " + path.Join(paths.GauntletDir, paths.ConfigFile), Why: differs}
+	if differs != "" {
+		item.Fate = Differs
+	}
+	m.plan.Add(item)
+}

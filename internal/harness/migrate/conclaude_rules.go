@@ -1,0 +1,238 @@
+package migrate
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
+)
+
+// preToolUse reads the rules for tools, which become rules under deny.
+func (m *fromConclaude) preToolUse(s document.Value) {
+	keys, _ := s.Entries()
+	rootMessage, rootSet := "", false
+	for _, k := range keys {
+		if k.Name == "preventRootAdditionsMessage" {
+			rootMessage = textOf(k)
+		}
+	}
+	for _, k := range keys {
+		setting := "preToolUse." + k.Name
+		switch k.Name {
+		case "preventRootAdditions":
+			if rootSet = true; isOn(k) {
+				m.rootAdditions(k, rootMessage)
+			}
+		case "preventRootAdditionsMessage": // part of that
+		case "uneditableFiles":
+			m.files(k, setting, config.Deny{})
+		case "preventAdditions":
+			m.files(k, setting, config.Deny{Tools: "Write", New: true})
+		case "toolUsageValidation":
+			rules, _ := k.List("")
+			for i, rule := range rules {
+				m.toolRule(rule, fmt.Sprintf("%s[%d]", setting, i))
+			}
+		case "preventGeneratedFileEdits", "preventUpdateGitIgnored":
+			if isOn(k) {
+				m.left(k, setting, "deny goes by the path of a file, not by its content or by .gitignore: list the paths there")
+			}
+		case "generatedFileMessage":
+			m.left(k, setting, "it belongs to preToolUse.preventGeneratedFileEdits")
+		default:
+			m.left(k, setting, "stopgate knows no such key")
+		}
+	}
+	if !rootSet {
+		m.rootAdditions(s, rootMessage)
+	}
+}
+
+// rootAdditions denies new files at the top, which conclaude does unless it is told not to.
+func (m *fromConclaude) rootAdditions(v document.Value, message string) {
+	rule := config.Deny{Tools: "Write", Paths: []string{"*"}, New: true}
+	differs := withMessage(&rule, message)
+	setting := "preToolUse.preventRootAdditions"
+	if v.Name != "preventRootAdditions" {
+		setting += " (default: true)"
+	}
+	m.deny(v, setting, rule, differs)
+}
+
+// withMessage gives a rule its message, and says what is not filled in there.
+func withMessage(rule *config.Deny, text string) (differs string) {
+	rule.Message = text
+	if strings.Contains(text, "{file_path}") || strings.Contains(text, "{tool}") {
+		return "{file_path} and {tool} stay as they are in the message"
+	}
+	return ""
+}
+
+// deny adds a rule.
+func (m *fromConclaude) deny(v document.Value, setting string, rule config.Deny, differs string) {
+	m.add.Deny = append(m.add.Deny, rule)
+	var to []string
+	if rule.Tools != "" {
+		to = append(to, "tools "+rule.Tools)
+	}
+	for _, pattern := range rule.Paths {
+		to = append(to, "paths "+pattern)
+	}
+	for _, pattern := range rule.Commands {
+		to = append(to, "commands "+pattern)
+	}
+	if rule.New {
+		to = append(to, "new")
+	}
+	m.into(v, setting, "deny: "+strings.Join(to, ", "), differs)
+}
+
+// files reads a list of files that must not be written: patterns, or mappings with one.
+func (m *fromConclaude) files(k document.Value, setting string, like config.Deny) {
+	items, _ := k.List("")
+	for i, item := range items {
+		setting := fmt.Sprintf("%s[%d]", setting, i)
+		pattern, message, agent := "", "", ""
+		if item.Node.Kind() == document.Mapping {
+			keys, _ := item.Entries()
+			for _, k := range keys {
+				switch k.Name {
+				case "pattern":
+					pattern = textOf(k)
+				case "message":
+					message = textOf(k)
+				case "agent":
+					agent = textOf(k)
+				default:
+					m.left(k, setting+"."+k.Name, "stopgate knows no such key")
+				}
+			}
+		} else {
+			pattern = textOf(item)
+		}
+		rule := like
+		paths, ok := pathPattern(pattern)
+		if !ok {
+			m.left(item, setting+": "+pattern, notOurs)
+			continue
+		}
+		rule.Paths = []string{paths}
+		unfilled := withMessage(&rule, message)
+		m.deny(item, setting+": "+pattern, rule, joined(unfilled, forAgent(agent)))
+	}
+}
+
+// toolRule reads a rule of toolUsageValidation.
+func (m *fromConclaude) toolRule(v document.Value, setting string) {
+	keys, _ := v.Entries()
+	words := map[string]string{}
+	for _, k := range keys {
+		switch k.Name {
+		case "tool", "pattern", "action", "message", "commandPattern", "matchMode", "agent":
+			words[k.Name] = textOf(k)
+		default:
+			m.left(k, setting+"."+k.Name, "stopgate knows no such key")
+		}
+	}
+	setting += strings.TrimRight(fmt.Sprintf(": %s %s %s", words["action"], words["tool"], cmp.Or(words["commandPattern"], words["pattern"])), " ")
+	if words["action"] != "block" {
+		m.left(v, setting, "deny has no list of what is allowed: write it under permissions in Claude Code's settings")
+		return
+	}
+	rule := config.Deny{Tools: literalBraces(words["tool"])}
+	if !isPattern(rule.Tools) {
+		m.left(v, setting, "it names no tool")
+		return
+	}
+	if command := words["commandPattern"]; command != "" && (words["tool"] == "Bash" || words["tool"] == "*") {
+		rule.Tools, rule.Commands = "", commandPatterns(command, words["matchMode"] == "prefix")
+		if !isPattern(rule.Commands[0]) {
+			m.left(v, setting, "the pattern is not valid, to conclaude either")
+			return
+		}
+	} else {
+		pattern, ok := pathPattern(words["pattern"])
+		if !ok {
+			m.left(v, setting, notOurs)
+			return
+		}
+		rule.Paths = []string{pattern}
+	}
+	unfilled := withMessage(&rule, words["message"])
+	m.deny(v, setting, rule, joined(unfilled, forAgent(words["agent"])))
+}
+
+// notOurs is why a pattern is left.
+const notOurs = "patterns of deny are valid ones for files inside the project"
+
+// forAgent is what differs for a rule that is for some agents only.
+func forAgent(agent string) string {
+	if agent == "" || agent == "*" {
+		return ""
+	}
+	return "it is for all agents, not for " + agent + " alone"
+}
+
+// joined are the sentences that are not empty.
+func joined(sentences ...string) string {
+	var all []string
+	for _, s := range sentences {
+		if s != "" {
+			all = append(all, s)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// literalBraces keeps braces what they are to conclaude: letters like any others.
+func literalBraces(pattern string) string {
+	return strings.NewReplacer("{", `\{`, "}", `\}`).Replace(pattern)
+}
+
+// isPattern reports whether our configuration takes a pattern.
+func isPattern(pattern string) bool {
+	return pattern != "" && doublestar.ValidatePattern(pattern) && !strings.ContainsRune(pattern, 0)
+}
+
+// commandPatterns are conclaude's for a command line. With prefix, more words may follow.
+func commandPatterns(pattern string, prefix bool) []string {
+	pattern = literalBraces(strings.Join(strings.Fields(pattern), " "))
+	if prefix {
+		return []string{pattern, pattern + " *"}
+	}
+	return []string{pattern}
+}
+
+// pathPattern is a pattern of ours for one of conclaude's, in which * also matches slashes. Of a path
+// outside of the project there is none.
+func pathPattern(pattern string) (ours string, ok bool) {
+	pattern = strings.TrimPrefix(pattern, "./")
+	if pattern == "" || path.IsAbs(pattern) || strings.HasPrefix(pattern, "~") || strings.HasPrefix(pattern, "!") {
+		return "", false
+	}
+	parts := strings.Split(literalBraces(pattern), "/")
+	for i, part := range parts {
+		if part == ".." {
+			return "", false
+		}
+		if part == "**" {
+			continue
+		}
+		rest, leads := strings.CutPrefix(part, "*")
+		rest = strings.ReplaceAll(rest, "*", "{*,*/**/*}")
+		switch {
+		case leads && i > 0 && parts[i-1] == "**":
+			rest = "*" + rest
+		case leads:
+			rest = "**/*" + rest
+		}
+		parts[i] = rest
+	}
+	ours = path.Clean(strings.Join(parts, "/"))
+	return ours, ours != "." && isPattern(ours)
+}

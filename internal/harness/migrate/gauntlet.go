@@ -1,0 +1,162 @@
+package migrate
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// planGauntlet carries agent-gauntlet over. Its configuration is ours; what is left are keys that it
+// ignores and we refuse, and its hook, which would run every gate a second time.
+func planGauntlet(d *Draft) (*Plan, error) {
+	m := &fromGauntlet{Draft: d, plan: &Plan{}}
+	if err := m.hooks(); err != nil {
+		return nil, err
+	}
+	m.instructions()
+	if err := m.files(); err != nil {
+		return nil, err
+	}
+	if len(m.plan.Found) == 0 {
+		return nil, nil
+	}
+	m.defaults()
+	m.plan.Next = []string{nextTrust}
+	if !settings.Unified("", d.Root) {
+		m.plan.Next = append(m.plan.Next, nextHooks)
+	}
+	return m.plan, nil
+}
+
+// callsGauntlet knows the hook of agent-gauntlet, whichever program has the name.
+func callsGauntlet(e settings.Entry) bool {
+	arguments, is := e.Runs("agent-gauntlet")
+	return is && len(arguments) > 0 && arguments[0] == "stop-hook"
+}
+
+// fromGauntlet is a migration from agent-gauntlet.
+type fromGauntlet struct {
+	*Draft
+	plan *Plan
+}
+
+func (m *fromGauntlet) hooks() error {
+	if err := m.plan.RemoveHooks(m.Draft, callsGauntlet, settings.Project, settings.Local); err != nil {
+		return err
+	}
+	for i := range m.plan.Items {
+		item := &m.plan.Items[i]
+		item.Fate, item.Why = Differs, "stopgate blocks until the gates pass or max_retries is reached; agent-gauntlet blocked once and allowed the next stop"
+		if settings.Unified("", m.Root) {
+			item.To = "stopgate's own hook, which is installed already; this one is removed: both would run the gates"
+		}
+	}
+	return m.plan.KeepHooks(m.Draft, callsGauntlet, settings.User, "it serves all your projects: remove it once each of them was migrated, or both run the gates")
+}
+
+// files looks for keys that stopgate refuses.
+func (m *fromGauntlet) files() error {
+	dir := m.InRoot(paths.GauntletDir)
+	all := []config.OlderFile{
+		config.NewOlderFile("project", filepath.Join(dir, paths.ConfigFile), path.Join(paths.GauntletDir, paths.ConfigFile)),
+		config.NewOlderFile("ci", filepath.Join(dir, config.CIFile), path.Join(paths.GauntletDir, config.CIFile)),
+	}
+	all = append(all, config.OlderFiles(dir, paths.GauntletDir)...)
+	if global, err := paths.GlobalConfig(); err == nil {
+		all = append(all, config.NewOlderFile("global", global, m.Shown(global)))
+	}
+	var faults document.All
+	for _, file := range all {
+		wrong, err := m.file(file)
+		if err != nil {
+			return err
+		}
+		faults = append(faults, wrong...)
+	}
+	if len(faults) > 0 && len(m.plan.Found) > 0 { // else stopgate validate tells of them
+		return &document.Faults{All: faults}
+	}
+	return nil
+}
+
+// file makes comments of the keys of a file that agent-gauntlet ignores, and gives the faults that remain.
+func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
+	text, err := m.Read(file.Path)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	shown := filepath.ToSlash(file.Shown)
+	ignored, others := file.Ignored(text)
+	for _, fault := range ignored {
+		item := Item{Where: fmt.Sprintf("%s:%d", shown, fault.Line), Setting: fault.Message, Fate: Left, Why: "agent-gauntlet ignores this key, and stopgate refuses it"}
+		after := config.CommentOut(text, fault.Line)
+		switch {
+		case strings.HasPrefix(fault.Hint, "did you mean"): // a misspelt gate must not become a comment
+			item.Why += ": " + fault.Hint + " Correct it yourself"
+		case !isCommented(file, text, after):
+			m.plan.Find(shown)
+			item.Why += ": it shares a line with others, so remove it yourself"
+		default:
+			m.plan.Find(shown)
+			item.To, text = "a comment", after
+		}
+		m.plan.Add(item)
+	}
+	return others, m.Write(file.Path, text)
+}
+
+// isCommented reports whether a change made one key a comment and did nothing else.
+func isCommented(file config.OlderFile, before, after []byte) bool {
+	was, wasWrong := file.Ignored(before)
+	is, isWrong := file.Ignored(after)
+	return len(is) < len(was) && len(isWrong) == len(wasWrong)
+}
+
+// instructions finds what agent-gauntlet gave the agent to read.
+func (m *fromGauntlet) instructions() {
+	for _, name := range []string{path.Join(paths.GauntletDir, "run_gauntlet.md"), ".claude/commands/gauntlet.md", ".gemini/commands/gauntlet.toml"} {
+		if disk.Exists(m.InRoot(filepath.FromSlash(name))) {
+			m.plan.Find(name)
+			m.plan.Add(Item{Where: name, Setting: "instructions for the agent", Fate: Left, Why: "stopgate runs the gates at every stop and tells the agent what failed; remove them, or have them say stopgate run"})
+		}
+	}
+}
+
+// defaults tells of settings that the project does not have and whose default is another one.
+func (m *fromGauntlet) defaults() {
+	name := path.Join(paths.GauntletDir, paths.ConfigFile)
+	text, err := m.Read(m.InRoot(paths.GauntletDir, paths.ConfigFile))
+	if err != nil || text == nil {
+		return
+	}
+	interval, base := false, false
+	_ = config.ReadYAML(name, text, func(v document.Value) { // what is wrong with it was said
+		keys, _ := v.Entries()
+		for _, k := range keys {
+			switch k.Name {
+			case "base_branch":
+				base = true
+			case "stop_hook":
+				inner, _ := k.Entries()
+				for _, k := range inner {
+					interval = interval || k.Name == "run_interval_minutes"
+				}
+			case "logging":
+				m.plan.Add(Item{Where: where(k), Setting: k.Name, Fate: Carried, To: "logging, which has no effect in either tool"})
+			}
+		}
+	})
+	if !interval {
+		m.plan.Add(Item{Where: name + ":1", Setting: "stop_hook.run_interval_minutes (default: 10)", Fate: Differs, To: "0", Why: "gates run at every stop after which files have changed; set it to keep the pause"})
+	}
+	if !base {
+		m.plan.Add(Item{Where: name + ":1", Setting: "base_branch (default: origin/main)", Fate: Differs, To: "the remote's default branch", Why: "origin/main counts where the remote does not name one"})
+	}
+}

@@ -1,0 +1,189 @@
+package migrate
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/registry"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// gsd-code-skill is a directory of scripts by which agents of OpenClaw look after Claude Code in tmux. Its
+// registry becomes ours; its hooks in Claude Code's settings are replaced by ours.
+
+// gsdPlan is the plan for gsd while it is made.
+type gsdPlan struct {
+	Plan
+	draft  *Draft
+	skills []string // the directories of the skill
+	target string   // our registry
+}
+
+// gsdMarks are files of which the skill has at least one: its registry of today and of before, and what its
+// agents call.
+var gsdMarks = []string{
+	filepath.Join("config", "agent-registry.json"), filepath.Join("config", "recovery-registry.json"), filepath.Join("bin", "tui-driver.mjs"),
+}
+
+func planGSD(d *Draft) (*Plan, error) {
+	global, err := paths.GlobalConfig()
+	if err != nil {
+		return nil, nil // without a home there are neither agents nor hooks
+	}
+	p := &gsdPlan{draft: d, target: registry.Path(filepath.Dir(global))}
+	if err := p.findSkills(); err != nil || len(p.skills) == 0 {
+		return nil, err
+	}
+	for _, skill := range p.skills {
+		p.Find(d.Shown(skill) + "/")
+		if err := p.registries(skill); err != nil {
+			return nil, err
+		}
+		p.remains(skill)
+	}
+	if err := p.RemoveHooks(d, p.theirs, settings.User, settings.Project, settings.Local); err != nil {
+		return nil, err
+	}
+	p.Next = []string{"install the hooks that wake agents: stopgate hooks install --user", "check the registry: stopgate registry check"}
+	return &p.Plan, nil
+}
+
+// findSkills looks for the skill where OpenClaw keeps skills, in this project, and by the hooks that call it.
+func (p *gsdPlan) findSkills() error {
+	home := p.draft.Home()
+	dirs := []string{p.draft.Root}
+	for _, pattern := range []string{".openclaw/skills/*", ".openclaw/workspace*/skills/*"} {
+		dirs = append(dirs, glob(home, pattern)...)
+	}
+	for _, dir := range dirs {
+		if disk.IsRegular(filepath.Join(dir, "SKILL.md")) {
+			p.skill(dir)
+		}
+	}
+	for _, scope := range []settings.Scope{settings.User, settings.Project, settings.Local} {
+		path, err := settings.Path(scope, p.draft.Root)
+		if err != nil {
+			return err
+		}
+		text, err := p.draft.Read(path)
+		if err != nil || text == nil {
+			continue // what is wrong with it is told when its hooks are looked for
+		}
+		_, _, _ = settings.Without(path, text, func(e settings.Entry) bool {
+			for _, path := range pathsOf(e, home) {
+				p.skillAbove(path)
+			}
+			return false
+		})
+	}
+	return nil
+}
+
+// skill notes a directory that is one of the skill.
+func (p *gsdPlan) skill(dir string) bool {
+	is := slices.ContainsFunc(gsdMarks, func(mark string) bool { return disk.IsRegular(filepath.Join(dir, mark)) })
+	if is && !slices.Contains(p.skills, dir) {
+		p.skills = append(p.skills, dir)
+	}
+	return is
+}
+
+// skillAbove looks for the skill that a script belongs to. They lie at most three directories deep.
+func (p *gsdPlan) skillAbove(script string) {
+	dir := filepath.Dir(script)
+	for range 4 {
+		if p.skill(dir) {
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// theirs reports whether a hook calls a script of the skill.
+func (p *gsdPlan) theirs(e settings.Entry) bool {
+	return slices.ContainsFunc(pathsOf(e, p.draft.Home()), func(path string) bool {
+		return slices.ContainsFunc(p.skills, func(skill string) bool {
+			rel, err := filepath.Rel(skill, path)
+			return err == nil && filepath.IsLocal(rel)
+		})
+	})
+}
+
+// pathsOf are the absolute paths in what a hook calls, also quoted ones and those that begin at the home.
+func pathsOf(e settings.Entry, home string) (found []string) {
+	quoted := strings.FieldsFunc(e.Command, func(r rune) bool { return r == '"' || r == '\'' })
+	for _, part := range slices.Concat(quoted, strings.Fields(e.Command), e.Args) {
+		part = strings.Trim(part, `"'`)
+		for _, sign := range []string{"~/", "$HOME/", "${HOME}/"} {
+			if rest, ok := strings.CutPrefix(part, sign); ok {
+				part = filepath.Join(home, rest)
+			}
+		}
+		if filepath.IsAbs(part) {
+			found = append(found, filepath.Clean(part))
+		}
+	}
+	return found
+}
+
+// registries carries over the agents of the skill. Of two registries the newer one counts.
+func (p *gsdPlan) registries(skill string) error {
+	carried := false
+	for _, mark := range gsdMarks[:2] {
+		path := filepath.Join(skill, mark)
+		text, err := p.draft.Read(path)
+		if err != nil {
+			return err
+		}
+		if text == nil {
+			continue
+		}
+		if carried {
+			p.Add(Item{Where: p.draft.At(path, 1), Setting: filepath.Base(path), Fate: Left, Why: "agent-registry.json took its place"})
+			continue
+		}
+		carried = true
+		if err := p.registry(path, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remains names what stays in the skill: prompts, and queues that are not done.
+func (p *gsdPlan) remains(skill string) {
+	for _, pattern := range []string{"events/*/prompt_*.md", "events/*/*/prompt_*.md"} {
+		for _, path := range glob(skill, pattern) {
+			p.Add(Item{
+				Where: p.draft.At(path, 1), Setting: filepath.Base(path), Fate: Left,
+				Why: "stopgate's own prompts name its own commands; to change one, put it into " + p.draft.Shown(filepath.Join(filepath.Dir(p.target), "prompts")),
+			})
+		}
+	}
+	for _, path := range glob(skill, "logs/queues/queue-*.json") {
+		doc, err := jsonfile.Read(path)
+		if strings.HasSuffix(path, ".stale.json") || err != nil || !unfinished(doc) {
+			continue
+		}
+		p.Add(Item{
+			Where: p.draft.At(path, 1), Setting: filepath.Base(path), Fate: Left,
+			Why: "its commands are not done; queue the rest again with: stopgate queue create",
+		})
+	}
+}
+
+// unfinished reports whether a queue has a command that waits.
+func unfinished(doc *jsonfile.Document) bool {
+	commands, _ := jsonfile.ArrayOf(jsonfile.At(doc.Root(), "commands"))
+	for _, command := range jsonfile.Objects(commands) {
+		switch jsonfile.StringOf(jsonfile.Member(command, "status")) {
+		case "pending", "active":
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,277 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
+)
+
+var check = checktest.OK
+
+// scene is a project with two files that a migration changes and one that it makes.
+type scene struct {
+	root, state string
+	before      map[string]string
+}
+
+func newScene(t *testing.T) scene {
+	t.Helper()
+	dir := t.TempDir()
+	s := scene{root: filepath.Join(dir, "a project\nwith a line end"), state: filepath.Join(dir, "state")}
+	if filepath.Separator == '\\' {
+		s.root = filepath.Join(dir, "a project")
+	}
+	t.Setenv("STOPGATE_STATE_DIR", s.state)
+	check(t, os.MkdirAll(filepath.Join(s.root, ".claude"), 0o755))
+	check(t, os.WriteFile(filepath.Join(s.root, ".claude", "settings.json"), []byte("{\"x\": 1}\r\n"), 0o640))
+	check(t, os.Chmod(filepath.Join(s.root, ".claude", "settings.json"), 0o640)) // whatever the umask
+	check(t, os.WriteFile(filepath.Join(s.root, "empty"), nil, 0o600))
+	s.before = s.tree(t)
+	return s
+}
+
+// changes are made anew each time, as a plan makes them.
+func (s scene) changes() []Change {
+	d := &Draft{Root: s.root, Getenv: os.Getenv}
+	for _, f := range [][2]string{{".gauntlet/config.yml", "mode: observe\n"}, {".claude/settings.json", "{}\n"}, {"empty", "not any more\n"}} {
+		if err := d.Write(d.InRoot(filepath.FromSlash(f[0])), []byte(f[1])); err != nil {
+			panic(err)
+		}
+	}
+	return d.Changes()
+}
+
+// tree is every file and folder of the project with mode and content.
+func (s scene) tree(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	check(t, filepath.WalkDir(s.root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		text := ""
+		if !entry.IsDir() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text = string(content)
+		}
+		all[path] = info.Mode().String() + " " + text
+		return nil
+	}))
+	return all
+}
+
+func (s scene) want(t *testing.T, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, s.tree(t)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestIssue19AMigrationIsUndoneToTheByte(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	backups, err := store.Apply(s.root, []string{"conclaude"}, s.changes(), time.Now())
+	check(t, err)
+	if info, err := os.Stat(backups); err != nil || !info.IsDir() {
+		t.Error(backups, err)
+	}
+	after := s.tree(t)
+	if len(after) != len(s.before)+2 {
+		t.Errorf("made: %v", after)
+	}
+	if got := after[filepath.Join(s.root, "empty")]; !strings.HasSuffix(got, "not any more\n") {
+		t.Error(got)
+	}
+
+	check(t, os.Chmod(filepath.Join(s.root, ".claude", "settings.json"), 0o600))
+	undone, err := store.Undo(s.root)
+	check(t, err)
+	if len(undone.Files) != 3 || !slices.Equal(undone.Tools, []string{"conclaude"}) {
+		t.Errorf("%+v", undone)
+	}
+	s.want(t, s.before)
+	if _, err := store.Undo(s.root); !errors.Is(err, NothingError{}) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(backups); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the copies are still there:", err)
+	}
+}
+
+// The last one is undone first, and those of other projects stay.
+func TestIssue19MigrationsAreUndoneInTurn(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	apply := func(name, text string) {
+		t.Helper()
+		d := &Draft{Root: s.root, Getenv: os.Getenv}
+		check(t, d.Write(d.InRoot(name), []byte(text)))
+		_, err := store.Apply(s.root, []string{name}, d.Changes(), time.Now())
+		check(t, err)
+	}
+	apply("empty", "one")
+	first := s.tree(t)
+	apply("empty", "two")
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	if _, err := store.Undo(other); !errors.Is(err, NothingError{s.root}) {
+		t.Error(err)
+	}
+	_, err := store.Undo(s.root)
+	check(t, err)
+	s.want(t, first)
+	_, err = store.Undo(s.root)
+	check(t, err)
+	s.want(t, s.before)
+}
+
+func TestIssue19WhatAPersonChangedIsNotOverwritten(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	backups, err := store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+	path := filepath.Join(s.root, ".gauntlet", "config.yml")
+	check(t, os.WriteFile(path, []byte("mine\n"), 0o644))
+	edited := s.tree(t)
+	_, err = store.Undo(s.root)
+	changed, ok := errors.AsType[ChangedError](err)
+	if !ok || !slices.Equal(changed.Files, []string{path}) || changed.Backups != backups {
+		t.Errorf("got %v", err)
+	}
+	s.want(t, edited)
+
+	check(t, os.WriteFile(path, []byte("mode: observe\n"), 0o644))
+	_, err = store.Undo(s.root)
+	check(t, err)
+	s.want(t, s.before)
+}
+
+// Between the plan and the change another program writes one of the files.
+func TestIssue19AMigrationIsAllOrNothing(t *testing.T) {
+	s := newScene(t)
+	changes := s.changes()
+	path := filepath.Join(s.root, "empty")
+	check(t, os.WriteFile(path, []byte("theirs"), 0o600))
+	s.before = s.tree(t)
+	if _, err := NewStore(s.state).Apply(s.root, nil, changes, time.Now()); err == nil || !strings.Contains(err.Error(), "changed by another program") {
+		t.Errorf("got %v", err)
+	}
+	s.want(t, s.before)
+	if _, err := NewStore(s.state).Undo(s.root); !errors.Is(err, NothingError{}) {
+		t.Error("something is left to undo:", err)
+	}
+}
+
+// killed is the first argument of a process that ends in the middle of a migration or of its undo.
+const killed = "killed"
+
+// beKilled is that process: in the project at a root it ends after so many changes.
+func beKilled(args []string) {
+	root, undo := args[0], args[2] == "undo"
+	left, _ := strconv.Atoi(args[1]) // kill wrote it
+	store := NewStore(os.Getenv("STOPGATE_STATE_DIR"))
+	store.changed = func() {
+		if left--; left > 0 {
+			return
+		}
+		self, _ := os.FindProcess(os.Getpid()) // it is there
+		_ = self.Kill()
+		select {} // until it is
+	}
+	var err error
+	if undo {
+		_, err = store.Undo(root)
+	} else {
+		_, err = store.Apply(root, nil, scene{root: root}.changes(), time.Now())
+	}
+	fmt.Println("was not killed:", err)
+	os.Exit(0)
+}
+
+func kill(t *testing.T, s scene, after int, what string) {
+	t.Helper()
+	out, err := exec.Command(os.Args[0], killed, s.root, strconv.Itoa(after), what).CombinedOutput()
+	if err == nil {
+		t.Fatalf("%s", out)
+	}
+}
+
+// Wherever a migration or its undo is killed, an undo leads back to the beginning.
+func TestIssue19AKilledMigrationIsUndone(t *testing.T) {
+	for after := 1; after <= 3; after++ {
+		t.Run(strconv.Itoa(after), func(t *testing.T) {
+			s := newScene(t)
+			store := NewStore(s.state)
+			kill(t, s, after, "apply")
+			if _, err := store.Apply(s.root, nil, s.changes(), time.Now()); !errors.Is(err, UnfinishedError{s.root}) {
+				t.Errorf("a second migration on top of half of one: %v", err)
+			}
+			kill(t, s, 4-after, "undo")
+			_, err := store.Undo(s.root)
+			check(t, err)
+			s.want(t, s.before)
+			_, err = store.Apply(s.root, nil, s.changes(), time.Now())
+			check(t, err)
+		})
+	}
+}
+
+// A copy that the disk damaged is not put back.
+func TestIssue19ADamagedBackupIsNotRestored(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	backups, err := store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+	copies, err := filepath.Glob(filepath.Join(backups, "[0-9]*"))
+	check(t, err)
+	for _, path := range copies {
+		check(t, os.WriteFile(path, []byte("damaged"), 0o600))
+	}
+	if _, err := store.Undo(s.root); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestIssue19LinksStayLinks(t *testing.T) {
+	s := newScene(t)
+	dotfiles := filepath.Join(filepath.Dir(s.root), "dotfiles.json")
+	path := filepath.Join(s.root, ".claude", "settings.json")
+	check(t, os.Rename(path, dotfiles))
+	if err := os.Symlink(dotfiles, path); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	before, err := os.ReadFile(dotfiles)
+	check(t, err)
+	store := NewStore(s.state)
+	_, err = store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+	if text, err := os.ReadFile(dotfiles); err != nil || string(text) != "{}\n" {
+		t.Errorf("%q %v", text, err)
+	}
+	_, err = store.Undo(s.root)
+	check(t, err)
+	if text, err := os.ReadFile(dotfiles); err != nil || string(text) != string(before) {
+		t.Errorf("%q %v", text, err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Error("the link is gone:", err)
+	}
+}

@@ -1,0 +1,60 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+)
+
+// Found is a hook in a settings file, and the line on which it begins.
+type Found struct {
+	Entry
+	At int
+}
+
+// Without takes the hooks of another tool out of the text of a settings file, with the groups and events
+// that are empty then. Hooks of ours stay, whatever theirs says, and so does everything else. The name is
+// for errors.
+func Without(name string, text []byte, theirs func(Entry) bool) (after []byte, gone []Found, err error) {
+	e, err := newEdit(name, text, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	places := e.find(func(entry Entry) bool { return !entry.ours() && theirs(entry) })
+	if len(places) == 0 {
+		return text, nil, nil
+	}
+	for _, p := range places {
+		gone = append(gone, Found{p.entry, e.lineOf(p)})
+	}
+	for _, p := range places {
+		p.remove()
+	}
+	e.tidy(func(...string) bool { return false })
+	return e.Text(), gone, nil
+}
+
+func (d document) lineOf(p place) int {
+	for i := range p.hooks.Elements {
+		if v := &p.hooks.Elements[i]; v.Value == p.hook {
+			return d.LineOf(v)
+		}
+	}
+	return 1
+}
+
+// runners start the program that is their first argument.
+var runners = []string{"npx", "bunx"}
+
+// Runs reports whether the entry starts a program of that name, also through npx, and with which arguments.
+func (e Entry) Runs(name string) (arguments []string, is bool) {
+	program, arguments := e.call()
+	if slices.Contains(runners, baseName(program)) {
+		first := slices.IndexFunc(arguments, func(word string) bool { return !strings.HasPrefix(word, "-") })
+		if first < 0 {
+			return nil, false
+		}
+		program, arguments = arguments[first], arguments[first+1:]
+		program, _, _ = strings.Cut(program, "@") // a version
+	}
+	return arguments, baseName(program) == name
+}

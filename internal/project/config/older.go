@@ -1,0 +1,94 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
+
+// OlderFile is a file of .gauntlet, or the global config, as agent-gauntlet has written it.
+type OlderFile struct {
+	Path  string // on disk
+	Shown string
+	kind  string
+}
+
+// OlderFiles are the files in dir that agent-gauntlet reads and that exist, as if dir were shown.
+func OlderFiles(dir, shown string) (all []OlderFile) {
+	for _, folder := range []string{checksFolder, reviewsFolder} {
+		files, _ := listGates(dir, shown, folder)
+		for _, file := range files {
+			all = append(all, OlderFile{file.path, file.shown, strings.TrimSuffix(folder, "s")})
+		}
+	}
+	return all
+}
+
+// NewOlderFile is a file that is of a kind by its place: project, ci or global.
+func NewOlderFile(kind, path, shown string) OlderFile { return OlderFile{path, shown, kind} }
+
+// Ignored are the faults of the text that are about keys which agent-gauntlet ignores: those that nothing
+// reads, and a name in a gate's own file. Others are faults to both.
+func (f OlderFile) Ignored(text []byte) (ignored, others document.All) {
+	faults, ok := errors.AsType[*document.Faults](f.parse(text))
+	if !ok {
+		return nil, nil
+	}
+	for _, fault := range faults.All {
+		if strings.HasPrefix(fault.Message, "unknown key ") || strings.HasPrefix(fault.Message, "name: must be the name of the file") {
+			ignored = append(ignored, fault)
+		} else {
+			others = append(others, fault)
+		}
+	}
+	return ignored, others
+}
+
+func (f OlderFile) parse(text []byte) (err error) {
+	gate := strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
+	switch f.kind {
+	case "check":
+		return parseCheck(f.Shown, text, newCheck(gate))
+	case "review":
+		if filepath.Ext(f.Path) == ".md" {
+			return parseReviewMarkdown(f.Shown, text, newReview(gate, nil))
+		}
+		return parseReviewYAML(f.Shown, text, newReview(gate, nil))
+	case "ci":
+		_, err = ParseCI(f.Shown, text)
+	case "global":
+		_, err = parseGlobal(f.Shown, text)
+	default:
+		_, err = parseProject(f.Shown, text)
+	}
+	return err
+}
+
+// CommentOut makes a comment of the key on a line and of what is under it. The caller checks what came of
+// it: a key in braces takes others with it.
+func CommentOut(text []byte, line int) []byte {
+	p := page{lines: strings.Split(string(text), "\n")}
+	if line < 1 || line > len(p.lines) {
+		return text
+	}
+	first := p.lines[line-1]
+	indent := len(first) - len(strings.TrimLeft(first, " "))
+	if rest, isItem := strings.CutPrefix(first[indent:], "- "); isItem { // its dash stays
+		indent = len(first) - len(strings.TrimLeft(rest, " "))
+	}
+	lines := slices.Clone(p.lines)
+	for i := line - 1; i < p.blockEnd(line, indent); i++ {
+		if strings.TrimSpace(lines[i]) == "" {
+			continue
+		}
+		at := min(indent, len(lines[i])-len(strings.TrimLeft(lines[i], " ")))
+		if i == line-1 {
+			at = indent
+		}
+		lines[i] = lines[i][:at] + "# " + lines[i][at:]
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
