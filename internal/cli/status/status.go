@@ -245,7 +245,7 @@ func (s *status) readHooks(files []settings.File) {
 	for _, file := range files {
 		s.launched = s.launched || len(file.Supervisor) > 0 && file.Calls(files)
 		switch {
-		case len(file.Entries) == 0:
+		case len(file.Entries) == 0, file.Plugin != "" && !file.By.On:
 		case file.Dropped():
 			s.Dead = "Claude Code ignores " + file.Path + ": nothing is enforced"
 		case !file.Calls(files):
@@ -254,6 +254,9 @@ func (s *status) readHooks(files []settings.File) {
 		default:
 			s.Hooks = append(s.Hooks, file.Scope.String())
 		}
+	}
+	if plugin, found := settings.Asleep(files); found && len(s.Hooks) == 0 && s.Dead == "" {
+		s.Dead = plugin.WhyAsleep() + ": nothing is enforced"
 	}
 }
 

@@ -113,6 +113,9 @@ func journalDir(stateDir string) string { return filepath.Join(stateDir, "journa
 
 func (s *Service) newCall() *call {
 	global, globalErr := trust.LoadGlobal(s.GlobalConfig, s.StateDir) // what it cannot read is at its default
+	if claude.ByPlugin(s.Environ) {
+		trust.EnforceUnlessDecided(global, s.GlobalConfig)
+	}
 	return &call{
 		Service:   s,
 		global:    global,

@@ -22,6 +22,9 @@ func Inside(variables []string) bool {
 	return environ.Get(variables, InsideVariable) != "" || environ.Get(variables, SupervisorVariable) == "1"
 }
 
+// ByPlugin reports whether a hook with that environment is a plugin's: only those get the variable.
+func ByPlugin(variables []string) bool { return environ.Get(variables, "CLAUDE_PLUGIN_ROOT") != "" }
+
 // marks keep the hooks of a client that we started from running.
 var marks = []string{InsideVariable, ActiveVariable, SupervisorVariable}
 
