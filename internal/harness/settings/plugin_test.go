@@ -215,7 +215,7 @@ func TestIssue19PluginCommands(t *testing.T) {
 		t.Errorf("where: %q", r.Where())
 	}
 	h.settings(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook Stop"}]}]}}`, "", "")
-	if r := ReachOf(h.project); r.Where() != "in user settings and by the plugin" {
+	if r := ReachOf(h.project); r.Where() != "in the user settings and by the plugin" {
 		t.Errorf("where: %q", r.Where())
 	}
 }

@@ -47,7 +47,7 @@ func (r Reach) Where() string {
 		}
 	}
 	if len(files) > 0 {
-		places = append(places, "in "+strings.Join(files, ", ")+" settings")
+		places = append(places, "in the "+strings.Join(files, ", ")+" settings")
 	}
 	if slices.Contains(r.Scopes, Plugin) {
 		places = append(places, "by the plugin")
