@@ -24,10 +24,26 @@ func repository(t *testing.T) string {
 }
 
 // InstallPlugin installs the plugin as people do.
-func (b *bench) InstallPlugin(t *testing.T, flags ...string) {
+func (b *bench) InstallPlugin(t *testing.T) {
 	t.Helper()
 	b.Exec("claude", "plugin", "marketplace", "add", repository(t)).mustPass(t)
-	b.Exec("claude", append([]string{"plugin", "install", pluginID}, flags...)...).mustPass(t)
+	b.Exec("claude", "plugin", "install", pluginID).mustPass(t)
+}
+
+// SeedPlugin leaves what InstallPlugin leaves, without two starts of the client.
+func (b *bench) SeedPlugin(t *testing.T, scope string) {
+	t.Helper()
+	settings, record := filepath.Join(b.Home, ".claude", "settings.json"), map[string]any{"scope": scope, "installPath": filepath.Join(repository(t), "plugin")}
+	if scope == "project" {
+		settings, record["projectPath"] = filepath.Join(b.Project, ".claude", "settings.json"), b.Project
+	}
+	b.writeJSON(settings, map[string]any{"enabledPlugins": map[string]any{pluginID: true}})
+	plugins := filepath.Join(b.Home, ".claude", "plugins")
+	b.writeJSON(filepath.Join(plugins, "installed_plugins.json"), map[string]any{"version": 2, "plugins": map[string]any{pluginID: []any{record}}})
+	b.writeJSON(filepath.Join(plugins, "known_marketplaces.json"), map[string]any{"stopgate": map[string]any{
+		"source":          map[string]any{"source": "directory", "path": repository(t)},
+		"installLocation": repository(t), "lastUpdated": "2026-01-02T12:00:00.000Z",
+	}})
 }
 
 // countedUntilFixed writes a line for each time that it runs.
@@ -98,7 +114,7 @@ func TestIssue19PluginBesideInstalledHooks(t *testing.T) {
 	b := newBench(t)
 	b.Write(".gauntlet/config.yml", countedUntilFixed)
 	b.Stopgate("hooks", "install", "--project", "--yes").mustPass(t)
-	b.InstallPlugin(t)
+	b.SeedPlugin(t, "user")
 	b.API.Script(claudeapi.Text("Finished."), bash("touch fixed"), claudeapi.Text("Fixed."))
 	if h := b.Run("do it"); h.Reply().Text != "Fixed." {
 		t.Errorf("%+v\n%s", h.Reply(), h.Stderr)
@@ -117,7 +133,7 @@ func TestIssue19PluginBesideInstalledHooks(t *testing.T) {
 func TestIssue19PluginWithoutStopgate(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.InstallPlugin(t)
+	b.SeedPlugin(t, "user")
 	b.withoutStopgate()
 	b.API.Script(claudeapi.Always(claudeapi.Text("Finished.")))
 	for i, want := range []int{1, 0} {
@@ -152,18 +168,16 @@ func TestIssue19DoctorAgreesWithTheClientOnPlugins(t *testing.T) {
 		live  bool
 		says  string
 	}{
-		"disabled":                      {"user", claude("disable", pluginID), false, "claude plugin enable " + pluginID},
-		"disabled here":                 {"user", claude("disable", pluginID, "--scope", "local"), false, "claude plugin enable " + pluginID + " --scope local"},
-		"all hooks off":                 {"user", func(_ *testing.T, b *bench) { b.Write(".claude/settings.json", `{"disableAllHooks":true}`) }, false, "switches all hooks off"},
-		"the user's, in a folder":       {"user", inFolder, true, ""},
-		"the project's":                 {"project", func(*testing.T, *bench) {}, true, ""},
-		"the project's, in a folder":    {"project", inFolder, false, "Claude Code does not read "},
-		"enabled in the project's file": {"project", func(_ *testing.T, b *bench) { b.Write(".claude/settings.local.json", `{"model":5}`) }, true, ""},
+		"disabled":                   {"user", claude("disable", pluginID), false, "claude plugin enable " + pluginID},
+		"disabled here":              {"user", claude("disable", pluginID, "--scope", "local"), false, "claude plugin enable " + pluginID + " --scope local"},
+		"the user's, in a folder":    {"user", inFolder, true, ""},
+		"the project's":              {"project", func(*testing.T, *bench) {}, true, ""},
+		"the project's, in a folder": {"project", inFolder, false, "Claude Code does not read "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.InstallPlugin(t, "--scope", tt.scope)
+			b.SeedPlugin(t, tt.scope)
 			b.Guard(untilFixed)
 			tt.harm(t, b)
 			doctor := b.Stopgate("doctor")
