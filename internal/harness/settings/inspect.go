@@ -31,10 +31,10 @@ type File struct {
 	Alike            []Entry           // those among them that seem to call us
 	Env              map[string]string // what the file puts into the environment of hooks
 
-	Plugin      string // whose hooks these are; empty for a settings file
-	By          Switch // what decides whether the client loads the plugin; zero: no file says anything
-	installedAs string // the scope that the client installed the plugin in
-	plugins     map[string]bool
+	Plugin    string          // whose hooks these are; empty for a settings file
+	By        Switch          // what decides whether the client loads the plugin; zero: no file says anything
+	installed installedPlugin // how the client installed the plugin
+	plugins   map[string]bool // which the file enables or disables
 }
 
 // Dropped reports whether the client ignores the hooks of the file.

@@ -141,7 +141,7 @@ func (s pluginStore) inspect(id, dir string) (f File, found bool) {
 		return File{}, false
 	}
 	f = inspect(location{Plugin, filepath.Join(folder, "hooks", "hooks.json")})
-	f.Plugin, f.installedAs = id, s.record(id, dir).Scope
+	f.Plugin, f.installed = id, s.record(id, dir)
 	for i := range f.Entries {
 		f.Entries[i].Plugin = id
 	}
@@ -209,15 +209,19 @@ func (f File) Disable() string {
 	return "claude plugin disable " + ShellCommand(f.Plugin) + scopeFlag(Local.String())
 }
 
-// Remove is the command that removes the plugin.
+// Remove is the command that removes the plugin, from whatever directory.
 func (f File) Remove() string {
-	return "claude plugin uninstall " + ShellCommand(f.Plugin) + scopeFlag(f.installedAs)
+	command := "claude plugin uninstall " + ShellCommand(f.Plugin) + scopeFlag(f.installed.Scope)
+	if f.installed.ProjectPath != "" {
+		return "cd " + ShellCommand(f.installed.ProjectPath) + " && " + command
+	}
+	return command
 }
 
 // Renew is the command that brings the entries of the file to what this stopgate installs.
 func (f File) Renew() string {
 	if f.Scope == Plugin {
-		return "claude plugin update " + ShellCommand(f.Plugin) + scopeFlag(f.installedAs)
+		return "claude plugin update " + ShellCommand(f.Plugin) + scopeFlag(f.installed.Scope)
 	}
 	return "stopgate hooks install --" + f.Scope.String()
 }

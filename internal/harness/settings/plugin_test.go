@@ -203,7 +203,7 @@ func TestIssue19PluginCommands(t *testing.T) {
 	files := Inspect(h.project)
 	f := files[len(files)-1]
 	for got, want := range map[string]string{
-		f.Remove():  "claude plugin uninstall stopgate@market --scope project",
+		f.Remove():  "cd " + ShellCommand(h.project) + " && claude plugin uninstall stopgate@market --scope project",
 		f.Renew():   "claude plugin update stopgate@market --scope project",
 		f.Disable(): "claude plugin disable stopgate@market --scope local",
 	} {
