@@ -47,7 +47,9 @@ func TestIssue19Annotations(t *testing.T) {
 // Whatever gates and reviewers say, each finding is one command, and it is ours.
 func TestIssue19AnnotationsAreNotForged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := func(name string) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, name)) + "\n::add-path::/tmp\r" }
+		text := func(name string) string {
+			return string(rapid.SliceOf(rapid.Byte()).Draw(t, name)) + "\n::add-path::/tmp\r"
+		}
 		violations := make([]review.Violation, rapid.IntRange(0, 3).Draw(t, "violations"))
 		for i := range violations {
 			violations[i] = review.Violation{File: text("file"), Line: review.Line(text("line")), Issue: text("issue")}

@@ -1105,7 +1105,9 @@ func TestE14AnAnswerIsAdoptedForItsOwnPayload(t *testing.T) {
 func TestIssue19AnotherEntryAdoptsWhatWasJustAnswered(t *testing.T) {
 	t.Parallel()
 	file, noon := filepath.Join(t.TempDir(), "answer.json"), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	of := func(caller string) *turn { return &turn{file: file, now: given{Payload: "a", Callers: []string{caller}}} }
+	of := func(caller string) *turn {
+		return &turn{file: file, now: given{Payload: "a", Callers: []string{caller}}}
+	}
 	adopts := func(caller string, after time.Duration, want bool) {
 		t.Helper()
 		if _, found := of(caller).adopted(noon.Add(after), noon.Add(after)); found != want {
