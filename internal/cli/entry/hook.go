@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,6 +84,8 @@ func (c hookCall) run() int {
 		return c.refuse("stopgate: " + err.Error())
 	}
 	service.HookTimeout = c.timeout
+	// Entries of settings files that are called for one event differ in their lines; one of a plugin need not.
+	service.Caller = strings.Join(append(slices.Clone(os.Args), claude.PluginRoot(os.Environ())), "\x00")
 	reply := service.Handle(context.Background(), c.event, os.Stdin)
 	if reply.Code != term.ExitOK {
 		return c.refuse(reply.Stderr)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"time"
 
@@ -63,7 +64,8 @@ const runHelp = `
 Changes are counted from the base branch: --base-branch, else the base branch of the CI
 job, else base_branch in .gauntlet/config.yml, else the remote's default branch. A gate that
 passed does not run again while nothing changes. A gate with an open failure always runs.
-A report in a folder that git does not ignore counts as a change itself.
+A report in a folder that git does not ignore counts as a change itself. In GitHub Actions
+what failed is also printed as annotations.
 
 Exit code 0: passed, or nothing to do. 1: failed. 2: usage or configuration error. 3: could
 not run. 130: interrupted.`
@@ -104,6 +106,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	result := o.show(cmd, h, options)
 	if result.Err != nil {
 		return badRevision(result.Err)
+	}
+	if annotated(os.Environ()) && !o.asJSON {
+		annotate(cmd.OutOrStdout(), &result, h.Root)
 	}
 	code := exitFor(&result)
 	for _, r := range reports {

@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewHooks() *cobra.Command {
@@ -105,7 +106,11 @@ func uninstall(h *here.Place, out io.Writer, only settings.Scope, chosen bool) e
 	found := false
 	var failed error
 	for _, file := range settings.Inspect(h.Root) {
-		if file.Scope == settings.Managed || chosen && file.Scope != only {
+		if plugin := file.Plugin; plugin != "" && file.By.On && !chosen {
+			fmt.Fprintf(out, "left the plugin %s, which still calls stopgate; to remove it: %s\n", plain.Name(plugin), plain.Line(file.Remove()))
+			found = true
+		}
+		if !file.Scope.Editable() || chosen && file.Scope != only {
 			continue
 		}
 		removed, err := launcher.UninstallSlashCommands(out, file.Scope, h.Root)

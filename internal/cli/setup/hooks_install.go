@@ -134,6 +134,7 @@ func install(h *here.Place, out io.Writer, scope settings.Scope, timeout time.Du
 type target struct {
 	scope     settings.Scope
 	path      string
+	plugin    string // which has the hooks, in the scope of that name; then no file gets them
 	command   string
 	installed []settings.Entry
 	timeout   time.Duration // of a stop; 0: as long as its commands need
@@ -142,6 +143,17 @@ type target struct {
 // target refuses a file that the client drops or that cannot be edited, and one
 // beside which another has the hooks already: two would answer every event twice.
 func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
+	files := settings.Inspect(h.Root)
+	plugin, byPlugin := callingPlugin(files)
+	if scope == settings.Plugin {
+		return target{scope: scope, plugin: plugin.Plugin}, nil
+	}
+	if byPlugin {
+		return target{}, term.WithHint(
+			fmt.Errorf("the hooks are already installed, by the plugin %s", plain.Name(plugin.Plugin)),
+			"to have them in the settings of this project instead, first run: "+plain.Line(plugin.Disable()),
+		)
+	}
 	path, err := settings.Path(scope, h.Root)
 	if err != nil {
 		return target{}, err
@@ -150,11 +162,12 @@ func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 	if to.command, err = command(scope); err != nil {
 		return to, err
 	}
-	for _, file := range settings.Inspect(h.Root) {
+	for _, file := range files {
 		living := slices.ContainsFunc(file.Entries, settings.Entry.Living)
 		switch {
 		case file.Path == path:
 			to.installed = file.Entries
+		case file.Plugin != "":
 		case living && file.Scope == settings.Managed:
 			return to, fmt.Errorf("the administrator already installed the hooks, in %s", file.Path)
 		case living:
@@ -170,8 +183,22 @@ func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 	return to, nil
 }
 
+// callingPlugin is the plugin that calls this stopgate, if one does.
+func callingPlugin(files []settings.File) (plugin settings.File, found bool) {
+	for _, f := range files {
+		if f.Plugin != "" && f.Calls(files) && slices.ContainsFunc(f.Entries, settings.Entry.Living) {
+			return f, true
+		}
+	}
+	return settings.File{}, false
+}
+
 // installHooks merges the entries into the file.
 func installHooks(h *here.Place, out io.Writer, to target) error {
+	if to.scope == settings.Plugin {
+		fmt.Fprintf(out, "left the hooks to the plugin %s\n", plain.Name(to.plugin))
+		return nil
+	}
 	var project *config.Project
 	if h.HasProject {
 		// An invalid configuration is validate's to tell; its events come with

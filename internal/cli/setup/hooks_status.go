@@ -50,6 +50,9 @@ type hookView struct {
 	DisableAllHooks bool        `json:"disable_all_hooks,omitempty"`
 	Entries         []entryView `json:"entries"`
 	Supervisor      []entryView `json:"supervisor,omitempty"` // the launcher's
+	Plugin          string      `json:"plugin,omitempty"`     // whose hooks these are
+	Disabled        string      `json:"disabled,omitempty"`   // why Claude Code does not load the plugin
+	enable          string
 }
 
 type entryView struct {
@@ -86,6 +89,9 @@ func hookViews(dir string) []hookView {
 	var views []hookView
 	for _, file := range settings.Inspect(dir) {
 		view := hookView{Scope: file.Scope.String(), Path: file.Path, Exists: file.Exists, DisableAllHooks: file.DisableAllHooks != nil && *file.DisableAllHooks, Entries: []entryView{}}
+		if view.Plugin = file.Plugin; file.Plugin != "" && !file.By.On {
+			view.Disabled, view.enable = file.WhyAsleep(), file.Enable()
+		}
 		if file.Err != nil {
 			view.Error = file.Err.Error()
 		}
@@ -119,6 +125,9 @@ func (s hooksStatus) Print(out io.Writer) {
 		}
 		for _, fault := range v.Faults {
 			fmt.Fprintf(out, "         %s\n", p.Red("Claude Code ignores this file: "+fault))
+		}
+		if v.Disabled != "" {
+			fmt.Fprintf(out, "         %s\n           %s\n", p.Red(plain.Line(v.Disabled)), p.Faint("→ "+plain.Line(v.enable)))
 		}
 		if v.DisableAllHooks {
 			fmt.Fprintf(out, "         %s\n", p.Red("disableAllHooks is on"))

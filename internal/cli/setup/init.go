@@ -26,6 +26,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 type initOptions struct {
@@ -212,7 +213,11 @@ func plan(h *here.Place, to target, exists bool, first firstConfig) string {
 	if trusts(h, to.scope) {
 		step("require approval before a project runs (%s)", brief(h, h.GlobalPath))
 	}
-	step("add the hooks to %s", brief(h, to.path))
+	if to.scope == settings.Plugin {
+		step("leave the hooks to the plugin %s", plain.Name(to.plugin))
+	} else {
+		step("add the hooks to %s", brief(h, to.path))
+	}
 	if all := exclusions(to.scope, to.path); to.scope == settings.Local && len(all) > 0 {
 		step("add that file to %s, unless git ignores it already", brief(h, all[0].list))
 	}
@@ -296,8 +301,12 @@ func missing(ctx context.Context, h *here.Place) []doctor.MissingProgram {
 
 // installedScope is where the hooks are already.
 func installedScope(h *here.Place) (bool, settings.Scope) {
-	for _, file := range settings.Inspect(h.Root) {
-		if len(file.Entries) > 0 && file.Scope != settings.Managed {
+	files := settings.Inspect(h.Root)
+	if _, found := callingPlugin(files); found {
+		return true, settings.Plugin
+	}
+	for _, file := range files {
+		if len(file.Entries) > 0 && file.Scope.Editable() {
 			return true, file.Scope
 		}
 	}

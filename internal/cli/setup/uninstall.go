@@ -173,14 +173,20 @@ func (u *uninstallation) listKept() {
 			u.add("the line "+logsLine+" in "+string(list), nil)
 		}
 		for _, file := range settings.Inspect(root) {
-			if seen[file.Path] {
+			key := file.Path
+			if file.Plugin != "" {
+				key = file.Remove() // projects may have it each for itself
+			}
+			if seen[key] {
 				continue
 			}
-			seen[file.Path] = true
+			seen[key] = true
 			if file.Err != nil {
 				u.add(fmt.Sprintf("%s may have hooks, but cannot be read: %v", file.Path, file.Err), nil)
 			} else if file.Scope == settings.Managed && len(file.Entries) > 0 {
 				u.add("the administrator's hooks in "+file.Path, nil)
+			} else if file.Plugin != "" {
+				u.add(fmt.Sprintf("the plugin %s; to remove it: %s", plain.Name(file.Plugin), plain.Line(file.Remove())), nil)
 			}
 		}
 	}
@@ -246,7 +252,7 @@ func (u *uninstallation) listHooks() {
 	seen := map[string]bool{}
 	for _, root := range u.roots {
 		for _, file := range settings.Inspect(root) {
-			if file.Scope == settings.Managed || seen[file.Path] {
+			if !file.Scope.Editable() || seen[file.Path] {
 				continue
 			}
 			seen[file.Path] = true

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,7 +98,8 @@ type status struct {
 	Daemon *plane.DaemonStatus `json:"daemon"`
 	Stops  []event.Record      `json:"stops"`
 
-	launched bool // a supervised launch has put its entry into the settings
+	reach    settings.Reach // by which files
+	launched bool           // a supervised launch has put its entry into the settings
 }
 
 // gatesStatus is how the gates of a project stand.
@@ -245,7 +245,7 @@ func (s *status) readHooks(files []settings.File) {
 	for _, file := range files {
 		s.launched = s.launched || len(file.Supervisor) > 0 && file.Calls(files)
 		switch {
-		case len(file.Entries) == 0:
+		case len(file.Entries) == 0, file.Plugin != "" && !file.By.On:
 		case file.Dropped():
 			s.Dead = "Claude Code ignores " + file.Path + ": nothing is enforced"
 		case !file.Calls(files):
@@ -253,7 +253,11 @@ func (s *status) readHooks(files []settings.File) {
 			s.Dead = by.Path + " switches all hooks off: nothing is enforced"
 		default:
 			s.Hooks = append(s.Hooks, file.Scope.String())
+			s.reach.Scopes = append(s.reach.Scopes, file.Scope)
 		}
+	}
+	if plugin, found := settings.Asleep(files); found && len(s.Hooks) == 0 && s.Dead == "" {
+		s.Dead = plugin.WhyAsleep() + ": nothing is enforced"
 	}
 }
 
@@ -326,7 +330,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	}
 	switch {
 	case len(s.Hooks) > 0:
-		row("hooks", "in the "+strings.Join(s.Hooks, ", ")+" settings", "")
+		row("hooks", s.reach.Where(), "")
 	case s.Dead != "":
 		row("hooks", p.Red(s.Dead), "stopgate doctor")
 	case s.launched:

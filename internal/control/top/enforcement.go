@@ -56,7 +56,7 @@ func standing(g *doctor.Glance, now time.Time) Project {
 	case g.Trust == trust.Untrusted:
 		return refused("its configuration is not approved", "stopgate trust --show")
 	case len(g.Hooks.Scopes) == 0:
-		return refused(cmp.Or(g.Hooks.Why, "hooks are not installed"), "stopgate hooks install")
+		return refused(cmp.Or(g.Hooks.Why, "hooks are not installed"), cmp.Or(g.Hooks.Help, "stopgate hooks install"))
 	case g.Off != nil:
 		return refused("switched off until "+clock(g.Off.Until, now), "stopgate on")
 	case g.Invalid:

@@ -154,7 +154,7 @@ func judge(p stops.Place, g doctor.Glance, known bool, now time.Time) placeRow {
 	case g.Trust == trust.Damaged:
 		return bad("not enforced", "The approval is damaged: "+g.Fault, "stopgate trust")
 	case len(g.Hooks.Scopes) == 0 && !heard:
-		return bad("not enforced", "Claude Code does not call stopgate here: "+cmp.Or(g.Hooks.Why, "no settings file has its hooks")+".", "stopgate hooks install")
+		return bad("not enforced", "Claude Code does not call stopgate here: "+cmp.Or(g.Hooks.Why, "no settings file has its hooks")+".", cmp.Or(g.Hooks.Help, "stopgate hooks install"))
 	case g.Tested != nil && !g.Tested.Live && g.Tested.Time.After(row.Proof.At):
 		return bad("not enforced", "stopgate doctor found: "+g.Tested.Fault, "stopgate doctor")
 	}
@@ -227,11 +227,7 @@ func hooksFact(g doctor.Glance) fact {
 		}
 		return fact{"not installed", "bad"}
 	}
-	var names []string
-	for _, scope := range g.Hooks.Scopes {
-		names = append(names, scope.String())
-	}
-	return fact{"in " + strings.Join(names, ", ") + " settings", "good"}
+	return fact{g.Hooks.Where(), "good"}
 }
 
 // answerOfAll is the page's answer in one sentence.

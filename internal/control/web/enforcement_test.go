@@ -82,6 +82,9 @@ func TestIssue18EnforcementIsJudged(t *testing.T) {
 		{"it was off then", gap(stops.Off), sound(), enforced, "", ""},
 		{"the retry limit is reached", proven, with(func(g *doctor.Glance) { g.Failures = 4 }), notEnforced, "retry limit", "stopgate clean"},
 		{"red gates do not count", proven, with(func(g *doctor.Glance) { g.Exempt = []config.Exemption{{Setting: "max_retries: 0"}} }), notSure, "max_retries: 0", ""},
+		{"issue 19: a plugin that is disabled", silent, with(func(g *doctor.Glance) {
+			g.Hooks = settings.Reach{Why: "the plugin stopgate@stopgate is disabled in /s", Help: "claude plugin enable stopgate@stopgate"}
+		}), notEnforced, "is disabled in /s", "claude plugin enable stopgate@stopgate"},
 		{"a configuration that is invalid", proven, with(func(g *doctor.Glance) { g.Invalid = true }), notEnforced, "cannot be used", "stopgate validate"},
 		{"it only observes", gap(stops.Observing), sound(), notSure, "so it was", ""},
 		{"a hook was killed", unanswered, sound(), notSure, "2 stops", "stopgate doctor"},
@@ -112,7 +115,7 @@ func TestIssue18EnforcementIsAnsweredInTheFirstLine(t *testing.T) {
 		s.plane.glances = map[string]doctor.Glance{"/home/me/shop": sound()}
 	})
 	page := v.get("/enforcement").body
-	contains(t, page, "Yes: enforced in 1 project.", "an agent was held back", "in user settings", "whose folder is gone", "last saw a block on this machine")
+	contains(t, page, "Yes: enforced in 1 project.", "an agent was held back", "in the user settings", "whose folder is gone", "last saw a block on this machine")
 	if strings.Contains(page, "stopgate-doctor-1") {
 		t.Error("a project of doctor is listed")
 	}

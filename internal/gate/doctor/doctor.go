@@ -173,13 +173,20 @@ func (e *examination) settingsFiles() {
 			continue
 		}
 		where := fmt.Sprintf("%s settings", f.Scope)
+		if f.Plugin != "" {
+			where = "plugin"
+		}
 		switch {
+		case f.Plugin != "" && !f.By.On:
+			e.find(Warn, where, f.WhyAsleep(), f.Enable())
 		case f.Err != nil:
 			e.find(level, where, fmt.Sprintf("Claude Code ignores the whole file: %v", f.Err), "fix the file")
 		case len(f.Faults) > 0:
 			for _, fault := range f.Faults {
 				e.find(level, where, fmt.Sprintf("Claude Code ignores the whole file: %s:%s", f.Path, fault), "fix the file")
 			}
+		case f.Plugin != "":
+			e.find(OK, where, f.Plugin+", enabled in "+f.By.Path, "")
 		default:
 			e.find(OK, where, f.Path, "")
 		}
@@ -201,6 +208,10 @@ func (e *examination) entries() {
 		e.find(Dead, "hooks", unread.String(), unread.Hint())
 		return
 	}
+	if plugin, found := settings.Asleep(e.files); len(entries) == 0 && found {
+		e.find(Dead, "hooks", plugin.WhyAsleep(), plugin.Enable())
+		return
+	}
 	if len(entries) == 0 {
 		e.find(Dead, "hooks", "not installed in any settings file that Claude Code reads here", "stopgate hooks install")
 		return
@@ -219,6 +230,9 @@ func (e *examination) gone() {
 			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !told[program+f.Path] {
 				told[program+f.Path] = true
 				why, hint := "cannot be started: no such program", "stopgate hooks install"
+				if f.Plugin != "" {
+					hint = "put the directory of stopgate on your PATH"
+				}
 				if path, found := entry.Resolve(); found {
 					why, hint = "is a different program here: "+path, "run its own doctor, or put this one first on the PATH"
 				}
@@ -239,7 +253,7 @@ func (e *examination) older() {
 		}
 		if old > 0 && f.Calls(e.files) {
 			e.find(Warn, "hooks", fmt.Sprintf("%s has entries of an older stopgate (%d): they make Copilot CLI deny every tool call, and teammates without stopgate see errors", f.Path, old),
-				"stopgate hooks install --"+f.Scope.String())
+				f.Renew())
 		}
 	}
 }
@@ -275,19 +289,19 @@ func (e *examination) spoilt(entries []settings.Entry) {
 }
 
 // duplicates finds events that are answered twice. The client runs the same
-// command line once, however often it is written.
+// command line once, however often settings files have it, and once more for a plugin.
 func (e *examination) duplicates(entries []settings.Entry) {
 	lines := map[hook.Event]map[string]bool{}
 	for _, entry := range entries {
 		if lines[entry.Event] == nil {
 			lines[entry.Event] = map[string]bool{}
 		}
-		lines[entry.Event][entry.Command+"\x00"+strings.Join(entry.Args, "\x00")] = true
+		lines[entry.Event][entry.Plugin+"\x00"+entry.Command+"\x00"+strings.Join(entry.Args, "\x00")] = true
 	}
 	for _, event := range hook.Events() {
 		if len(lines[event]) > 1 {
-			e.find(Warn, "hooks", fmt.Sprintf("%s is installed with %d different command lines, so it is called %d times; the gates still run once per stop", event, len(lines[event]), len(lines[event])),
-				"keep one scope: stopgate hooks uninstall --user|--project|--local")
+			e.find(Warn, "hooks", fmt.Sprintf("%s is installed %d times, so it is called %d times; the gates still run once per stop", event, len(lines[event]), len(lines[event])),
+				e.keepOne())
 			break
 		}
 	}
@@ -296,6 +310,16 @@ func (e *examination) duplicates(entries []settings.Entry) {
 		return
 	}
 	e.find(OK, "hooks", fmt.Sprintf("installed for %d events", len(lines)), "")
+}
+
+// keepOne is how a person has one place left that calls us.
+func (e *examination) keepOne() string {
+	for _, f := range e.files {
+		if f.Plugin != "" && f.Calls(e.files) {
+			return "keep one: stopgate hooks uninstall, or " + f.Disable()
+		}
+	}
+	return "keep one scope: stopgate hooks uninstall --user|--project|--local"
 }
 
 // programs finds what the hooks start with the PATH that the client has once it has read its

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/footprint"
@@ -30,7 +31,8 @@ type given struct {
 	At       time.Time `json:"at"`
 	Decision string    `json:"decision"`
 	Stdout   []byte    `json:"stdout"`
-	Record   string    `json:"record,omitempty"` // where the journal's record of it ends
+	Record   string    `json:"record,omitempty"`  // where the journal's record of it ends
+	Callers  []string  `json:"callers,omitempty"` // digests of the entries that have got it
 }
 
 // turn is one stop of a session: the calls about it take turns.
@@ -51,6 +53,9 @@ func (c *call) takeTurn(ctx context.Context, payload hook.Payload, raw []byte, s
 	t = &turn{
 		file: answerFile(c.StateDir, base.SessionID),
 		now:  given{Payload: digest.Hex(raw)},
+	}
+	if c.Caller != "" {
+		t.now.Callers = []string{digest.Hex(c.Caller)}
 	}
 	release, err := lockfile.Acquire(ctx, t.file+lockfile.Suffix, c.left(c.timeout(payload, nil)))
 	if err != nil {
@@ -90,8 +95,9 @@ func pruneAnswers(stateDir string, now time.Time) {
 }
 
 // adopted is the answer that another call gave to the same stop: to the same payload, and
-// after this call had begun. One that was given before is of an earlier stop, however alike.
-func (t *turn) adopted(start time.Time) (answer given, found bool) {
+// after this call had begun, or just before to an entry that is not this one's. Other answers are of an
+// earlier stop, however alike: the client calls each entry once for a stop.
+func (t *turn) adopted(start, now time.Time) (answer given, found bool) {
 	if t == nil {
 		return given{}, false
 	}
@@ -99,7 +105,21 @@ func (t *turn) adopted(start time.Time) (answer given, found bool) {
 	if err != nil || answer.Payload != t.now.Payload {
 		return given{}, false
 	}
-	return answer, answer.At.After(start)
+	if !answer.At.After(start) && !(t.isNewTo(answer) && now.Sub(answer.At) < together) {
+		return given{}, false
+	}
+	answer.Callers = append(answer.Callers, t.now.Callers...)
+	t.write(answer)
+	return answer, true
+}
+
+// together is how far apart two calls for one stop may begin. The client starts them at once, but a plugin's
+// was seen to begin only when the other one, with a fast gate, had been answered.
+const together = 10 * time.Second
+
+// isNewTo reports whether the entry that calls is known, and an answer was given to others alone.
+func (t *turn) isNewTo(answer given) bool {
+	return len(answer.Callers) > 0 && len(t.now.Callers) > 0 && !slices.Contains(answer.Callers, t.now.Callers[0])
 }
 
 // keep keeps the answer for another call about the same stop. What cannot be kept only
@@ -112,7 +132,11 @@ func (t *turn) keep(decision string, stdout []byte, record journal.Position, now
 	if record != (journal.Position{}) {
 		t.now.Record = record.String()
 	}
-	if text, err := json.Marshal(t.now); err == nil {
+	t.write(t.now)
+}
+
+func (t *turn) write(answer given) {
+	if text, err := json.Marshal(answer); err == nil {
 		_ = atomicfile.Renew(t.file, text, 0o600)
 	}
 }

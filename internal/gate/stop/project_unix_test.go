@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 func TestRulingT1WithoutGlobalConfigAConfigThatExistsIsRun(t *testing.T) {
@@ -279,5 +280,36 @@ func TestE18AnotherUsersProjectIsNotRead(t *testing.T) {
 	r := s.stop(stay)
 	if wantAllow(t, r, "another-users-command"); strings.Contains(r.Message, "belongs to") {
 		t.Errorf("told %q", r.Message)
+	}
+}
+
+// No command of ours was there to turn trust on where a plugin of the client calls us: the first call does,
+// unless a person has decided about it.
+func TestIssue19APluginRunsOnlyWhatIsApproved(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		global string
+		blocks bool
+		after  string // the global config has this
+	}{
+		"no global config":     {"", false, "\ntrust: enforce\n"},
+		"nothing about trust":  {"retention: {}\n", false, "retention: {}\ntrust: enforce\n"},
+		"a person decided":     {"trust: \"off\"\n", true, "trust: \"off\"\n"},
+		"an invalid one stays": {"trust: 7\n", false, "trust: 7\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, failing)
+			s.env = append(s.env, "CLAUDE_PLUGIN_ROOT=/plugins/stopgate")
+			if tt.global != "" {
+				write(t, s.global, tt.global)
+			}
+			if r := s.stop(nil); r.blocks() != tt.blocks {
+				t.Errorf("blocks %t: %s", r.blocks(), r.Stdout)
+			}
+			if text := checktest.Read(t, s.global); !strings.Contains(text, tt.after) {
+				t.Errorf("the global config is %q", text)
+			}
+		})
 	}
 }

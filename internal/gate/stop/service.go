@@ -44,6 +44,7 @@ type Service struct {
 	Imposed     []string
 	Environ     []string
 	HookTimeout time.Duration // what the installed entry carries; 0: nothing
+	Caller      string        // the entry that calls, as far as it can be told from others; empty: not known
 	Now         func() time.Time
 	Stderr      io.Writer
 }
@@ -113,6 +114,9 @@ func journalDir(stateDir string) string { return filepath.Join(stateDir, "journa
 
 func (s *Service) newCall() *call {
 	global, globalErr := trust.LoadGlobal(s.GlobalConfig, s.StateDir) // what it cannot read is at its default
+	if claude.PluginRoot(s.Environ) != "" {
+		trust.EnforceUnlessDecided(global, s.GlobalConfig)
+	}
 	return &call{
 		Service:   s,
 		global:    global,
@@ -143,7 +147,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	session := c.follow(payload, rec.Project)
 	turn, busy := c.takeTurn(ctx, payload, raw, session)
 	defer turn.end()
-	if answer, found := turn.adopted(c.start); found {
+	if answer, found := turn.adopted(c.start, c.Now()); found {
 		return c.adopt(rec, answer)
 	}
 

@@ -1094,10 +1094,35 @@ func TestE14AnAnswerIsAdoptedForItsOwnPayload(t *testing.T) {
 		begun   time.Time
 		want    bool
 	}{{"a", noon.Add(-1), true}, {"b", noon.Add(-1), false}, {"a", noon, false}} {
-		if _, found := (&turn{file: file, now: given{Payload: tt.payload}}).adopted(tt.begun); found != tt.want {
+		if _, found := (&turn{file: file, now: given{Payload: tt.payload}}).adopted(tt.begun, noon); found != tt.want {
 			t.Errorf("%+v: adopted %t", tt, found)
 		}
 	}
+}
+
+// The client calls each entry once for a stop, so an answer that was just given to another entry is this stop's,
+// also when this call began after it. The next stop is judged, by whichever entry comes first.
+func TestIssue19AnotherEntryAdoptsWhatWasJustAnswered(t *testing.T) {
+	t.Parallel()
+	file, noon := filepath.Join(t.TempDir(), "answer.json"), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	of := func(caller string) *turn {
+		return &turn{file: file, now: given{Payload: "a", Callers: []string{caller}}}
+	}
+	adopts := func(caller string, after time.Duration, want bool) {
+		t.Helper()
+		if _, found := of(caller).adopted(noon.Add(after), noon.Add(after)); found != want {
+			t.Errorf("%s, %v later: adopted %t", caller, after, found)
+		}
+	}
+	of("settings").keep("block", []byte("{}"), journal.Position{}, noon)
+	adopts("settings", time.Second, false)
+	adopts("plugin", together, false)
+	adopts("plugin", time.Second, true)
+	adopts("plugin", time.Second, false)
+
+	of("plugin").keep("block", []byte("{}"), journal.Position{}, noon.Add(time.Minute))
+	adopts("settings", time.Minute+1, true)
+	adopts("settings", time.Minute+2, false)
 }
 
 func TestE14AnotherStopIsJudgedAgain(t *testing.T) {

@@ -22,6 +22,22 @@ func LoadGlobal(path, stateDir string) (*config.Global, error) {
 	return global, err
 }
 
+// EnforceUnlessDecided turns trust on, in the file too, unless a person has decided about it there. It is for
+// hooks that no command of ours installed: they would run what is in every project that is opened. A file that
+// cannot be written or is not valid does not keep it from being on for this call.
+func EnforceUnlessDecided(global *config.Global, path string) {
+	if global.Enforces() {
+		return
+	}
+	if path == "" {
+		global.Trust = config.TrustEnforce
+		return
+	}
+	if changed, err := config.EnforceTrust(path); changed || err != nil {
+		global.Trust = config.TrustEnforce
+	}
+}
+
 // any reports whether anything is approved. What cannot be read counts; a file in the place
 // of the state directory holds nothing.
 func (s Store) any() bool {

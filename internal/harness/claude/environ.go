@@ -22,6 +22,10 @@ func Inside(variables []string) bool {
 	return environ.Get(variables, InsideVariable) != "" || environ.Get(variables, SupervisorVariable) == "1"
 }
 
+// PluginRoot is the folder of the plugin that a hook with that environment belongs to; empty for those of
+// settings files, which do not get the variable.
+func PluginRoot(variables []string) string { return environ.Get(variables, "CLAUDE_PLUGIN_ROOT") }
+
 // marks keep the hooks of a client that we started from running.
 var marks = []string{InsideVariable, ActiveVariable, SupervisorVariable}
 

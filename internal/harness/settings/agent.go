@@ -61,7 +61,7 @@ func (a Agent) Disabled() (by File, disabled bool) {
 }
 
 // read looks at the files that the client is sure to read.
-func (a Agent) read() []File { return inspectAll(inForceFor(userFile(a.ConfigDir), a.Dir, a.Dir)) }
+func (a Agent) read() []File { return inspectFor(userFile(a.ConfigDir), a.Dir, a.Dir) }
 
 // entries are those of the standard events that no file has. Where a file may have one, or
 // has one that is not for all that the event is about, the same command is written again:
@@ -90,7 +90,7 @@ func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 // asks, which is another binary: to it even these entries only look like its own.
 func (a Agent) called(files []File, event hook.Event) (entries []Entry, known bool) {
 	for _, f := range files {
-		if f.Dropped() {
+		if f.Dropped() || f.asleep() {
 			continue
 		}
 		for _, e := range append(slices.Clone(f.Entries), f.Alike...) {

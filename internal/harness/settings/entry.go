@@ -22,6 +22,7 @@ type Entry struct {
 	Args    []string
 	Timeout time.Duration // 0: the file says nothing
 	Status  string        // what the client shows while it waits; any text is as good as ours
+	Plugin  string        // the client's plugin that brings it; empty for a settings file's
 	Spoilt  []string      // keys by which the client does not wait for the answer, or does not call at all
 }
 

@@ -30,6 +30,11 @@ type File struct {
 	Foreign          int               // how many hooks of others there are
 	Alike            []Entry           // those among them that seem to call us
 	Env              map[string]string // what the file puts into the environment of hooks
+
+	Plugin    string          // whose hooks these are; empty for a settings file
+	By        Switch          // what decides whether the client loads the plugin; zero: no file says anything
+	installed installedPlugin // how the client installed the plugin
+	plugins   map[string]bool // which the file enables or disables
 }
 
 // Dropped reports whether the client ignores the hooks of the file.
@@ -37,13 +42,21 @@ func (f File) Dropped() bool { return f.Err != nil || len(f.Faults) > 0 }
 
 // Inspect looks at every settings file that counts in the project, in the
 // client's order: user, project, local, managed. A root of "" leaves out the
-// project's. Files that do not exist are listed too.
+// project's. Files that do not exist are listed too. Plugins that call us come last, also
+// those that are not enabled.
 func Inspect(root string) []File { return InspectFrom(root, root) }
 
 // InspectFrom looks at the files that count for a client that was started in dir
 // and takes the person's own settings in this project from localRoot as well.
 func InspectFrom(dir, localRoot string) []File {
-	return inspectAll(inForce(dir, localRoot))
+	user, _ := Path(User, "") // none without a home
+	return inspectFor(user, dir, localRoot)
+}
+
+// inspectFor looks at the files and the plugins of the person with the settings file user.
+func inspectFor(user, dir, localRoot string) []File {
+	files := inspectAll(inForceFor(user, dir, localRoot))
+	return append(files, inspectPlugins(user, dir, files)...)
 }
 
 func inspectAll(locations []location) (all []File) {
@@ -71,6 +84,10 @@ func inspect(at location) File {
 	root, _ := d.Object()
 	f.Faults = d.faults(at.scope)
 	f.list(d.places())
+	if at.scope == Plugin {
+		return f // of which the client reads nothing else
+	}
+	f.plugins = switches(jsonfile.Member(root, "enabledPlugins"))
 	f.Env = environment(jsonfile.Member(root, "env"))
 	switch jsonfile.KindOf(jsonfile.Member(root, "disableAllHooks")) {
 	case 't':
@@ -134,9 +151,13 @@ func OutOfReach(dir, root string) (u Unread, found bool) {
 	return Unread{path: path, dir: dir, newer: local && within == ".", elsewhere: true}, path != ""
 }
 
-// installedIn is the settings file at a root that holds our hooks; empty where there is none.
+// installedIn is the settings file at a root that holds our hooks, or enables a plugin with them; empty where
+// there is none.
 func installedIn(root string) (path string, local bool) {
 	for _, f := range Inspect(root) {
+		if f.Plugin != "" && f.By.On {
+			f.Scope, f.Path = f.By.Scope, f.By.Path // what brings the plugin here
+		}
 		if (f.Scope == Project || f.Scope == Local) && len(f.Entries) > 0 {
 			return f.Path, f.Scope == Local
 		}
@@ -237,7 +258,7 @@ func Unified(file string, dirs ...string) bool {
 // Calls reports whether the client calls our entries in the file, which is one
 // of files.
 func (f File) Calls(files []File) bool {
-	if f.Dropped() {
+	if f.Dropped() || f.asleep() {
 		return false
 	}
 	by, disabled := Disabled(files)

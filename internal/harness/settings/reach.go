@@ -12,6 +12,7 @@ import (
 type Reach struct {
 	Scopes []Scope // of the files whose entries count
 	Why    string  // an entry does not count, where none does
+	Help   string  // the command that helps against that, where it is not to install the hooks
 }
 
 // ReachOf reads the settings files that count for a client that is started in dir. It can be asked by
@@ -28,7 +29,7 @@ func ReachOf(dir string) (r Reach) {
 				continue
 			}
 			if why := f.lost(files, e); why != "" {
-				r.Why = why
+				r.Why, r.Help = why, f.help()
 			} else if !slices.Contains(r.Scopes, f.Scope) {
 				r.Scopes = append(r.Scopes, f.Scope)
 			}
@@ -37,11 +38,30 @@ func ReachOf(dir string) (r Reach) {
 	return r
 }
 
+// Where is where the entries are that count.
+func (r Reach) Where() string {
+	var files, places []string
+	for _, scope := range r.Scopes {
+		if scope != Plugin {
+			files = append(files, scope.String())
+		}
+	}
+	if len(files) > 0 {
+		places = append(places, "in the "+strings.Join(files, ", ")+" settings")
+	}
+	if slices.Contains(r.Scopes, Plugin) {
+		places = append(places, "by the plugin")
+	}
+	return strings.Join(places, " and ")
+}
+
 // lost is why an entry of the file does not count; "" where it does.
 func (f File) lost(files []File, e Entry) string {
 	program := e.Program()
 	_, found := resolve(program)
 	switch {
+	case f.asleep():
+		return f.WhyAsleep()
 	case f.Dropped():
 		return "Claude Code ignores " + f.Path + ", which has faults"
 	case !f.Calls(files):
@@ -51,6 +71,14 @@ func (f File) lost(files []File, e Entry) string {
 		return "the entry in " + f.Path + " has " + strings.Join(e.Spoilt, ", ") + ", so that its answer does not count"
 	case filepath.IsAbs(program) && !found:
 		return f.Path + " calls " + program + ", which is not there"
+	}
+	return ""
+}
+
+// help is the command against what lost says, where it is not to install the hooks.
+func (f File) help() string {
+	if f.asleep() {
+		return f.Enable()
 	}
 	return ""
 }

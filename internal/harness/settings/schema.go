@@ -27,7 +27,7 @@ import (
 
 // faults lists what the client drops the file for.
 func (d document) faults(scope Scope) []jsonfile.Fault {
-	if scope == Managed {
+	if scope == Managed || scope == Plugin {
 		return d.Check(managedFile())
 	}
 	return d.Check(settingsFile())

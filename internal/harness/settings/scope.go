@@ -23,7 +23,11 @@ const (
 	Project              // committed with the project
 	Local                // the person's own, in this project
 	Managed              // the administrator's, which we only read
+	Plugin               // a plugin's, which the client's own commands install and remove
 )
+
+// Editable reports whether our commands may change files of the scope.
+func (s Scope) Editable() bool { return s == User || s == Project || s == Local }
 
 func (s Scope) String() string {
 	switch s {
@@ -35,6 +39,8 @@ func (s Scope) String() string {
 		return "local"
 	case Managed:
 		return "managed"
+	case Plugin:
+		return "plugin"
 	}
 	return fmt.Sprintf("Scope(%d)", int(s))
 }
