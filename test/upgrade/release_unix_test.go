@@ -19,6 +19,9 @@ func TestIssue19AReleaseIsCutFromTheChangelog(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(dir, "scripts", "release"), script, 0o755))
 	changelog := filepath.Join(dir, "CHANGELOG.md")
 	check(t, os.WriteFile(changelog, []byte("# Changelog\n\n## Unreleased\n\n- The #1 thing.\n- Another.\n\n## 0.1.0 (2026-01-01)\n\n- Old.\n"), 0o644))
+	plugin := filepath.Join(dir, "plugin", ".claude-plugin", "plugin.json")
+	check(t, os.MkdirAll(filepath.Dir(plugin), 0o755))
+	check(t, os.WriteFile(plugin, []byte("{\n  \"name\": \"stopgate\",\n  \"version\": \"0.1.0\"\n}\n"), 0o644))
 	run := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir = dir
@@ -64,6 +67,9 @@ func TestIssue19AReleaseIsCutFromTheChangelog(t *testing.T) {
 	check(t, err)
 	if !strings.HasPrefix(string(text), "# Changelog\n\n## Unreleased\n\n## 0.2.0 (20") || !strings.Contains(string(text), ")\n\n- The #1 thing.\n- Another.\n\n## 0.1.0") {
 		t.Errorf("%s", text)
+	}
+	if text, err := os.ReadFile(plugin); err != nil || !strings.Contains(string(text), `"version": "0.2.0"`) {
+		t.Errorf("the plugin: %s, %v", text, err)
 	}
 	if got := git("tag", "-l", "--format=%(contents)", "v0.2.0"); got != "stopgate 0.2.0\n\n- The #1 thing.\n- Another." {
 		t.Errorf("the tag says %q", got)
