@@ -10,11 +10,25 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // conclaudeFiles are where conclaude looks for its configuration; the first one counts.
 var conclaudeFiles = []string{".conclaude.yaml", ".conclaude.yml"}
+
+// RootBelow is the directory of the nearest configuration of conclaude in dir or above it, up to top; top
+// where there is none. Conclaude looks for it in the same way.
+func RootBelow(top, dir string) string {
+	for ; dir != top && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		for _, name := range conclaudeFiles {
+			if disk.Exists(filepath.Join(dir, name)) {
+				return dir
+			}
+		}
+	}
+	return top
+}
 
 // What a person does after the project's configuration has grown.
 const (
