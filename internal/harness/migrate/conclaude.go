@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -34,7 +35,17 @@ func RootBelow(top, dir string) string {
 const (
 	nextTrust = "look at the new commands, and approve them: stopgate trust --show, then stopgate trust"
 	nextHooks = "have Claude Code call stopgate: stopgate hooks install"
+	nextTeam  = "have Claude Code call stopgate, for the whole team as before: stopgate hooks install --project"
 )
+
+// nextInstall is how our hooks come to where those of the older tool were.
+func (p *Plan) nextInstall(d *Draft) string {
+	shared, err := settings.Path(settings.Project, d.Root)
+	if err == nil && slices.Contains(p.Found, d.Shown(shared)) {
+		return nextTeam
+	}
+	return nextHooks
+}
 
 // planConclaude carries a project's .conclaude.yaml over: stop commands become checks, commands for other
 // events become hooks, and rules for tools become rules under deny.
@@ -53,7 +64,7 @@ func planConclaude(d *Draft) (*Plan, error) {
 	if len(m.plan.Found) == 0 {
 		return nil, nil
 	}
-	m.plan.Next = []string{nextTrust, nextHooks}
+	m.plan.Next = []string{nextTrust, m.plan.nextInstall(d)}
 	return m.plan, m.write()
 }
 
