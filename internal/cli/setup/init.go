@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/migrate"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
@@ -279,6 +280,10 @@ func (o *initOptions) tellNext(ctx context.Context, h *here.Place, out io.Writer
 	}
 	if to.scope == settings.Local && o.worktrees > 1 {
 		fmt.Fprintf(out, "note: this repository has %d worktrees; to have the hooks in all of them, run: stopgate hooks uninstall && stopgate hooks install --user\n", o.worktrees)
+	}
+
+	for _, tool := range migrate.Present(h.Root) {
+		fmt.Fprintf(out, "note: this project also has a configuration of %s; to carry it over, run: stopgate migrate\n", tool)
 	}
 
 	fmt.Fprintf(out, `

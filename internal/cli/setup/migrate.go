@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/migrate"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // migration is the command's options.
@@ -57,6 +58,9 @@ read.`,
 			h, err := here.FindNearest()
 			if err != nil {
 				return err
+			}
+			if !h.HasProject { // one of conclaude's may begin further down
+				h.Root = migrate.RootBelow(h.Root, h.Cwd)
 			}
 			if m.undo {
 				return m.takeBack(h, cmd.OutOrStdout())
@@ -146,6 +150,9 @@ func (m *migration) takeBack(h *here.Place, out io.Writer) error {
 	}
 	for _, path := range undone.Files {
 		fmt.Fprintf(out, "restored %s\n", term.Shown(path))
+	}
+	if !paths.HasConfig(h.Root) && h.Trust().Gated(h.Root) {
+		fmt.Fprintln(out, "note: the configuration that you approved is still in force; to end that: stopgate trust --revoke")
 	}
 	return nil
 }

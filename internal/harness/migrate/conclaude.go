@@ -4,23 +4,48 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // conclaudeFiles are where conclaude looks for its configuration; the first one counts.
 var conclaudeFiles = []string{".conclaude.yaml", ".conclaude.yml"}
 
+// RootBelow is the directory of the nearest configuration of conclaude in dir or above it, up to top; top
+// where there is none. Conclaude looks for it in the same way.
+func RootBelow(top, dir string) string {
+	for ; dir != top && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		for _, name := range conclaudeFiles {
+			if disk.Exists(filepath.Join(dir, name)) {
+				return dir
+			}
+		}
+	}
+	return top
+}
+
 // What a person does after the project's configuration has grown.
 const (
 	nextTrust = "look at the new commands, and approve them: stopgate trust --show, then stopgate trust"
 	nextHooks = "have Claude Code call stopgate: stopgate hooks install"
+	nextTeam  = "have Claude Code call stopgate, for the whole team as before: stopgate hooks install --project"
 )
+
+// nextInstall is how our hooks come to where those of the older tool were.
+func (p *Plan) nextInstall(d *Draft) string {
+	shared, err := settings.Path(settings.Project, d.Root)
+	if err == nil && slices.Contains(p.Found, d.Shown(shared)) {
+		return nextTeam
+	}
+	return nextHooks
+}
 
 // planConclaude carries a project's .conclaude.yaml over: stop commands become checks, commands for other
 // events become hooks, and rules for tools become rules under deny.
@@ -39,7 +64,7 @@ func planConclaude(d *Draft) (*Plan, error) {
 	if len(m.plan.Found) == 0 {
 		return nil, nil
 	}
-	m.plan.Next = []string{nextTrust, nextHooks}
+	m.plan.Next = []string{nextTrust, m.plan.nextInstall(d)}
 	return m.plan, m.write()
 }
 

@@ -30,7 +30,7 @@ func planGauntlet(d *Draft) (*Plan, error) {
 	m.defaults()
 	m.plan.Next = []string{nextTrust}
 	if !settings.Unified("", d.Root) {
-		m.plan.Next = append(m.plan.Next, nextHooks)
+		m.plan.Next = append(m.plan.Next, m.plan.nextInstall(d))
 	}
 	return m.plan, nil
 }

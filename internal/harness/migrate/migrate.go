@@ -6,9 +6,12 @@ package migrate
 import (
 	"cmp"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Tool is one of the older tools. Plan gives nil where nothing of the tool is found. It reads files through
@@ -33,6 +36,16 @@ func Tools() []Tool {
 func Names() (names []string) {
 	for _, tool := range Tools() {
 		names = append(names, tool.Name)
+	}
+	return names
+}
+
+// Present are the tools that have a file of their own in a project, by a quick look.
+func Present(root string) (names []string) {
+	for _, f := range []struct{ name, file string }{{"conclaude", conclaudeFiles[0]}, {"conclaude", conclaudeFiles[1]}, {"oddjobs", paths.OddjobsDir}} {
+		if disk.Exists(filepath.Join(root, f.file)) && !slices.Contains(names, f.name) {
+			names = append(names, f.name)
+		}
 	}
 	return names
 }

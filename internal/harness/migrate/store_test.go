@@ -275,3 +275,38 @@ func TestIssue19LinksStayLinks(t *testing.T) {
 		t.Error("the link is gone:", err)
 	}
 }
+
+// Two at once: one does it, the other finds the files changed and leaves them.
+func TestIssue19TwoMigrationsAtOnce(t *testing.T) {
+	s := newScene(t)
+	changes := s.changes()
+	failed := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := NewStore(s.state).Apply(s.root, nil, changes, time.Now())
+			failed <- err
+		}()
+	}
+	if a, b := <-failed, <-failed; (a == nil) == (b == nil) {
+		t.Errorf("got %v and %v", a, b)
+	}
+	_, err := NewStore(s.state).Undo(s.root)
+	check(t, err)
+	s.want(t, s.before)
+}
+
+func TestIssue19ANearerConfigurationOfConclaudeCounts(t *testing.T) {
+	top := t.TempDir()
+	deep := filepath.Join(top, "app", "src")
+	check(t, os.MkdirAll(deep, 0o700))
+	if got := RootBelow(top, deep); got != top {
+		t.Error(got)
+	}
+	check(t, os.WriteFile(filepath.Join(top, "app", ".conclaude.yml"), nil, 0o600))
+	if got := RootBelow(top, deep); got != filepath.Join(top, "app") {
+		t.Error(got)
+	}
+	if got := Present(filepath.Join(top, "app")); !slices.Equal(got, []string{"conclaude"}) || len(Present(top)) > 0 {
+		t.Error(got)
+	}
+}
