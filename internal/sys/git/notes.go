@@ -1,0 +1,64 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TreeOf is the tree of a commit, which must be an id that git gave.
+func (r Repo) TreeOf(ctx context.Context, commit string) (string, error) {
+	out, err := r.output(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+	return strings.TrimSpace(out), err
+}
+
+// Setting is a setting of git's that holds in the directory; empty where it is not set. With asPath it
+// is a path, in which ~ stands for a home.
+func (r Repo) Setting(ctx context.Context, name string, asPath bool) (string, error) {
+	args := []string{"config", "--null", "--get", name}
+	if asPath {
+		args = slices.Insert(args, 1, "--type=path")
+	}
+	out, err := r.output(ctx, args...)
+	if code(err) == 1 {
+		return "", nil // not set
+	}
+	return strings.TrimSuffix(out, "\x00"), err
+}
+
+// NoteTooLargeError is a note that is larger than its reader takes.
+type NoteTooLargeError struct{ Size, Most int64 }
+
+func (e *NoteTooLargeError) Error() string {
+	return fmt.Sprintf("the note has %d bytes, more than %d", e.Size, e.Most)
+}
+
+// Note is the note of a commit under a ref below refs/notes; empty where there is none. The commit must
+// be an id that git gave.
+func (r Repo) Note(ctx context.Context, ref, commit string, most int64) (string, error) {
+	out, err := r.output(ctx, "notes", "--ref="+ref, "list", commit)
+	id := strings.TrimSpace(out)
+	if code(err) == 1 || err == nil && id == "" {
+		return "", nil // git has no other code for it
+	}
+	if err != nil {
+		return "", err
+	}
+	size, err := r.output(ctx, "cat-file", "-s", id)
+	if err != nil {
+		return "", err
+	}
+	if n, err := strconv.ParseInt(strings.TrimSpace(size), 10, 64); err != nil || n > most {
+		return "", &NoteTooLargeError{n, most}
+	}
+	return r.output(ctx, "cat-file", "blob", id)
+}
+
+// SetNote replaces the note of a commit. It takes milliseconds and is not killed with us: a lock that
+// it left behind would keep all others out.
+func (r Repo) SetNote(ctx context.Context, ref, commit, text string) error {
+	r.brief = true
+	return r.writeFrom(ctx, strings.NewReader(text), "notes", "--ref="+ref, "add", "--force", "--file=-", commit)
+}
