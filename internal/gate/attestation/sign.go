@@ -34,7 +34,7 @@ type Signer struct {
 // signed.
 func SignerOf(ctx context.Context, repo git.Repo, environ []string) (s Signer, err error) {
 	setting := func(name string) string {
-		value, failed := repo.Setting(ctx, name, false)
+		value, failed := repo.Setting(ctx, name, strings.HasSuffix(name, ".program"))
 		err = cmp.Or(err, failed)
 		return value
 	}
@@ -96,7 +96,9 @@ func (s Signer) signSSH(ctx context.Context, text []byte) (string, error) {
 // ask for a passphrase.
 func (s Signer) run(ctx context.Context, text []byte, args ...string) (string, error) {
 	program, found := environ.LookPath(s.environ, s.program)
-	if !found {
+	if filepath.IsAbs(s.program) {
+		program = s.program
+	} else if !found {
 		return "", fmt.Errorf("%s is not installed", plain.Line(s.program))
 	}
 	var out, errOut bytes.Buffer
