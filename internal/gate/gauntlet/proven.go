@@ -71,6 +71,11 @@ func (e *execution) announce(r Result) Result {
 	for _, note := range r.Notes {
 		e.say("note: %s", note)
 	}
+	for i := range r.Gates {
+		if r.Gates[i].AttestedBy != "" {
+			e.console.finished(&r.Gates[i])
+		}
+	}
 	e.say("%s", r.Sentence())
 	if r.Status != NoApplicableGates {
 		e.say("Status: %s", r.Status.line())
