@@ -1,6 +1,6 @@
 // Package git makes the few calls to git that we need: without a shell, in an
 // environment without the caller's GIT_ variables, and without writing
-// anything, not even the index that git likes to refresh: only those of worktree.go do.
+// anything, not even the index that git likes to refresh: only those of worktree.go and notes.go do.
 //
 // No call runs what a repository's configuration names as a pager, an external
 // diff, a text conversion or a file system monitor. Clean filters do run, as they

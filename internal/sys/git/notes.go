@@ -56,9 +56,12 @@ func (r Repo) Note(ctx context.Context, ref, commit string, most int64) (string,
 	return r.output(ctx, "cat-file", "blob", id)
 }
 
-// SetNote replaces the note of a commit. It takes milliseconds and is not killed with us: a lock that
-// it left behind would keep all others out.
+// SetNote replaces the note of a commit. The text is stored before the note names it: killed in the
+// middle, we leave the note as it was.
 func (r Repo) SetNote(ctx context.Context, ref, commit, text string) error {
-	r.brief = true
-	return r.writeFrom(ctx, strings.NewReader(text), "notes", "--ref="+ref, "add", "--force", "--file=-", commit)
+	var out strings.Builder
+	if _, err := r.exec(ctx, strings.NewReader(text), &out, func() {}, "hash-object", "-w", "--stdin"); err != nil {
+		return err
+	}
+	return r.change(ctx, "notes", "--ref="+ref, "add", "--force", "--reuse-message="+strings.TrimSpace(out.String()), commit)
 }

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -30,12 +29,9 @@ func (r Repo) change(ctx context.Context, args ...string) error {
 
 // write is run for a command that changes something. Each is one process: git's own children would go
 // on when it is killed.
-func (r Repo) write(ctx context.Context, args ...string) error { return r.writeFrom(ctx, nil, args...) }
-
-// writeFrom is write for a command that reads something.
-func (r Repo) writeFrom(ctx context.Context, stdin io.Reader, args ...string) error {
+func (r Repo) write(ctx context.Context, args ...string) error {
 	settings := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
-	_, err := r.exec(ctx, stdin, &strings.Builder{}, func() {}, slices.Concat(settings, args)...)
+	_, err := r.exec(ctx, nil, &strings.Builder{}, func() {}, slices.Concat(settings, args)...)
 	var failed *Error
 	if errors.As(err, &failed) {
 		failed.Command = args[0]
