@@ -111,7 +111,7 @@ func (p *proofs) lines() (lines []string) {
 		lines = append(lines, plain.Line(o.String()))
 	}
 	if p.strange > 0 {
-		lines = append(lines, fmt.Sprintf("note: %s of the commit's note are no attestation", plain.Count(p.strange, "line")))
+		lines = append(lines, fmt.Sprintf("note: the commit's note has %s that we cannot read", plain.Count(p.strange, "line")))
 	}
 	if p.why != "" {
 		lines = append(lines, "no attestation counts: "+plain.Line(p.why))
