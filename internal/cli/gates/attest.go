@@ -51,7 +51,7 @@ func newAttester(cmd *cobra.Command, h *here.Place, options gauntlet.Options) (*
 		}
 	}
 	if err := trust.RequirePerson("attest: the key is a person's", true); err != nil {
-		return nil, term.WithCode(err, term.ExitCouldNotRun)
+		return nil, err
 	}
 	a := &attester{ctx: cmd.Context(), out: cmd.OutOrStdout(), options: options, repo: git.At(options.Project.Root, options.Environ)}
 	if asJSON, _ := cmd.Flags().GetBool("json"); asJSON {
