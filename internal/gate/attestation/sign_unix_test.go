@@ -178,6 +178,16 @@ func TestIssue19SignedByAnAgentOfSSH(t *testing.T) {
 	}
 }
 
+// newGPGMachine has an agent of gpg. gpg itself would wait for one for five seconds only.
+func newGPGMachine(t *testing.T) *machine {
+	t.Helper()
+	environtest.Need(t, "gpg")
+	m := newMachine(t)
+	m.run("gpg-agent", "--quiet", "--daemon")
+	t.Cleanup(func() { m.run("gpgconf", "--kill", "gpg-agent") })
+	return m
+}
+
 // gpgKey makes a key of gpg and exports it.
 func (m *machine) gpgKey(name, expires string) (public []byte) {
 	m.t.Helper()
@@ -187,9 +197,7 @@ func (m *machine) gpgKey(name, expires string) (public []byte) {
 }
 
 func TestIssue19SignedWithGPG(t *testing.T) {
-	environtest.Need(t, "gpg")
-	m := newMachine(t)
-	m.t.Cleanup(func() { m.run("gpgconf", "--kill", "gpg-agent") })
+	m := newGPGMachine(t)
 	alice, mallory := m.gpgKey("alice", "never"), m.gpgKey("mallory", "never")
 	m.set("user.signingkey", "alice@example.com")
 	a := m.attest(example())
@@ -221,9 +229,7 @@ func TestIssue19SignedWithGPG(t *testing.T) {
 
 // A key that has expired signs nothing that counts, and what it signed before does not count either.
 func TestIssue19SignedWithAnExpiredKeyOfGPG(t *testing.T) {
-	environtest.Need(t, "gpg")
-	m := newMachine(t)
-	m.t.Cleanup(func() { m.run("gpgconf", "--kill", "gpg-agent") })
+	m := newGPGMachine(t)
 	m.env = append(m.env, "LC_ALL=C")
 	const past = "--faked-system-time=20200101T000000!"
 	m.run("gpg", "--batch", "--quiet", past, "--passphrase", "", "--quick-gen-key", "alice@example.com", "ed25519", "sign", "1d")
