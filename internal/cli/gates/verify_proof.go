@@ -154,7 +154,7 @@ func (p *proofs) judge(ctx context.Context, commit string) error {
 	if p.strange = strange; len(all) == 0 {
 		return fmt.Errorf("%s has none (git fetch origin %s:%[2]s gets those of the remote)", commit, attestation.Ref)
 	}
-	expected, err := p.expected(ctx, commit, trusted.Prefix)
+	expected, err := p.expected(ctx, commit)
 	if err == nil {
 		err = trusted.SameGates(ctx, commit)
 	}
@@ -172,12 +172,8 @@ func (p *proofs) judge(ctx context.Context, commit string) error {
 
 // trustedCommit finds the commit whose .gauntlet counts. The configuration of the checkout is not
 // asked: it is what is under test.
-func (p *proofs) trustedCommit(ctx context.Context) (attestation.Trusted, error) {
-	location, err := p.repo.Locate(ctx, "", "HEAD")
-	if err != nil {
-		return attestation.Trusted{}, err
-	}
-	t := attestation.Trusted{Repo: p.repo, Prefix: prefix(p.options.Project.Root, location.Up)}
+func (p *proofs) trustedCommit(ctx context.Context) (_ attestation.Trusted, err error) {
+	t := attestation.Trusted{Repo: p.repo}
 	names := []string{p.trusted}
 	if p.trusted == "" {
 		names = []string{"refs/remotes/origin/HEAD", git.OriginMain}
@@ -238,13 +234,13 @@ func within(dir, file string) bool {
 
 // expected is what an attestation must be about: the commit, which must be what is checked out, and
 // .gauntlet as it is here.
-func (p *proofs) expected(ctx context.Context, commit, prefix string) (e attestation.Expected, err error) {
-	e = attestation.Expected{Commit: commit, Project: prefix, Now: p.options.Now(), MaxAge: p.maxAge}
-	head, _, err := p.repo.Commit(ctx, "HEAD")
+func (p *proofs) expected(ctx context.Context, commit string) (e attestation.Expected, err error) {
+	location, err := p.repo.Locate(ctx, "", "HEAD")
 	if err != nil {
 		return e, err
 	}
-	here, err := p.repo.TreeOf(ctx, head)
+	e = attestation.Expected{Commit: commit, Project: prefix(p.options.Project.Root, location.Up), Now: p.options.Now(), MaxAge: p.maxAge}
+	here, err := p.repo.TreeOf(ctx, location.Head)
 	if err != nil {
 		return e, err
 	}

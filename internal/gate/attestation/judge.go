@@ -44,7 +44,7 @@ func Judge(ctx context.Context, all []Attestation, signers Signers, expected Exp
 	var opinions []Opinion
 	for i, a := range all {
 		if i == maxJudged {
-			opinions = append(opinions, Opinion{Why: fmt.Sprintf("a commit has at most %d attestations, and this one has %d more", maxJudged, len(all)-maxJudged)})
+			opinions = append(opinions, Opinion{Gates: []Gate{}, Why: fmt.Sprintf("a commit has at most %d attestations, and this one has %d more", maxJudged, len(all)-maxJudged)})
 			break
 		}
 		opinions = append(opinions, v.judge(ctx, a, expected))

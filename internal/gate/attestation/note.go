@@ -75,7 +75,7 @@ func (n Notes) Add(ctx context.Context, commit string, a Attestation) error {
 	defer unlock()
 
 	note, err := n.Repo.Note(ctx, Ref, commit, maxNote)
-	if large := (*git.NoteTooLargeError)(nil); errors.As(err, &large) {
+	if large := (*git.TooLargeError)(nil); errors.As(err, &large) {
 		return fmt.Errorf("%w: to remove it: git notes --ref=stopgate remove %s", err, commit)
 	}
 	if err != nil {

@@ -17,7 +17,6 @@ const maxSigners = 1 << 20
 // allow its author's own key, or a gate that checks nothing.
 type Trusted struct {
 	Repo   git.Repo // called in the project's root
-	Prefix string   // of that root below the work tree's: "" or "a/b/"
 	Ref    string   // as people know it
 	Commit string
 }
@@ -70,16 +69,11 @@ func (t Trusted) Signers(ctx context.Context) (s Signers, err error) {
 		if !found {
 			continue
 		}
-		read := false
-		err := t.Repo.Contents(ctx, []git.Stored{{Blob: blob, Path: t.Prefix + path}}, maxSigners, func(_ int, content []byte) {
-			*to, read = append([]byte{}, content...), true
-		})
-		if err == nil && !read {
-			err = fmt.Errorf("%s is larger than %d bytes", path, maxSigners)
-		}
+		text, err := t.Repo.Raw(ctx, blob.ID, maxSigners)
 		if err != nil {
-			return Signers{}, err
+			return Signers{}, fmt.Errorf("%s of %s: %w", path, t.Ref, err)
 		}
+		*to = []byte(text)
 	}
 	if len(s.Allowed)+len(s.Keys) == 0 {
 		return s, errors.New(t.Ref + " has no " + paths.GauntletDir + "/" + paths.SignersFile)

@@ -28,11 +28,22 @@ func (r Repo) Setting(ctx context.Context, name string, asPath bool) (string, er
 	return strings.TrimSuffix(out, "\x00"), err
 }
 
-// NoteTooLargeError is a note that is larger than its reader takes.
-type NoteTooLargeError struct{ Size, Most int64 }
+// TooLargeError is a text in git that is larger than its reader takes.
+type TooLargeError struct{ Size, Most int64 }
 
-func (e *NoteTooLargeError) Error() string {
-	return fmt.Sprintf("the note has %d bytes, more than %d", e.Size, e.Most)
+func (e *TooLargeError) Error() string { return fmt.Sprintf("%d bytes, more than %d", e.Size, e.Most) }
+
+// Raw is the content of a blob as git has it, whatever attributes say. It must be an id that git gave.
+func (r Repo) Raw(ctx context.Context, blob string, most int64) (string, error) {
+	size, err := r.output(ctx, "cat-file", "-s", blob)
+	if err != nil {
+		return "", err
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(size), 10, 64)
+	if err != nil || n > most {
+		return "", &TooLargeError{n, most}
+	}
+	return r.output(ctx, "cat-file", "blob", blob)
 }
 
 // Note is the note of a commit under a ref below refs/notes; empty where there is none. The commit must
@@ -46,14 +57,11 @@ func (r Repo) Note(ctx context.Context, ref, commit string, most int64) (string,
 	if err != nil {
 		return "", err
 	}
-	size, err := r.output(ctx, "cat-file", "-s", id)
+	text, err := r.Raw(ctx, id, most)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("the note: %w", err)
 	}
-	if n, err := strconv.ParseInt(strings.TrimSpace(size), 10, 64); err != nil || n > most {
-		return "", &NoteTooLargeError{n, most}
-	}
-	return r.output(ctx, "cat-file", "blob", id)
+	return text, nil
 }
 
 // SetNote replaces the note of a commit. The text is stored before the note names it: killed in the
