@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +68,9 @@ func newAttester(cmd *cobra.Command, h *here.Place, options gauntlet.Options) (*
 	if _, err := gauntlet.Committed(a.ctx, options); err != nil {
 		return nil, term.CannotRun(fmt.Errorf("cannot attest: %w", err), "an attestation is about a commit: commit or stash everything first")
 	}
+	if err := a.repo.CanCommit(a.ctx); err != nil {
+		return nil, term.CannotRun(fmt.Errorf("cannot attest: %w", err), "tell git who you are: git config --global user.email NAME@EXAMPLE")
+	}
 	if a.signer, err = attestation.SignerOf(a.ctx, a.repo, options.Environ); err != nil {
 		return nil, term.CannotRun(fmt.Errorf("cannot attest: %w", err), "see: git config --get-regexp '^(gpg|user)[.]'")
 	}
@@ -87,19 +89,11 @@ func (a *attester) attest(o *outcome) error {
 		err = a.add(claims)
 	}
 	if err != nil {
-		return term.CannotRun(fmt.Errorf("the gates passed, but nothing was attested: %w", err), a.hint(err))
+		return term.WithCode(fmt.Errorf("the gates passed, but nothing was attested: %w", err), term.ExitCouldNotRun)
 	}
 	o.Attested = a.said(claims)
 	a.print(o.Attested)
 	return nil
-}
-
-// hint is what helps where git does not know who writes the note.
-func (a *attester) hint(err error) string {
-	if failed := (*git.Error)(nil); errors.As(err, &failed) && strings.Contains(failed.Message, "identity") {
-		return "tell git who you are: git config --global user.email NAME@EXAMPLE"
-	}
-	return ""
 }
 
 func (a *attester) add(claims gauntlet.Claims) error {

@@ -146,8 +146,13 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the first line, which in git's messages says what is wrong.
+// line is the first line, which in git's messages says what is wrong. That a note is replaced is said
+// before that, and is what was asked for.
 func (h *head) line() string {
-	line, _, _ := strings.Cut(strings.TrimSpace(string(h.text)), "\n")
+	text := strings.TrimSpace(string(h.text))
+	if strings.HasPrefix(text, "Overwriting existing notes") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	line, _, _ := strings.Cut(text, "\n")
 	return strings.ToValidUTF8(line, "\uFFFD")
 }

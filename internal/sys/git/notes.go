@@ -28,6 +28,12 @@ func (r Repo) Setting(ctx context.Context, name string, asPath bool) (string, er
 	return strings.TrimSuffix(out, "\x00"), err
 }
 
+// CanCommit reports whether git knows in whose name it writes; the error says what is missing.
+func (r Repo) CanCommit(ctx context.Context) error {
+	_, err := r.output(ctx, "var", "GIT_COMMITTER_IDENT")
+	return err
+}
+
 // TooLargeError is a text in git that is larger than its reader takes.
 type TooLargeError struct{ Size, Most int64 }
 
