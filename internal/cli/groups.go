@@ -34,7 +34,7 @@ func groups() []group {
 			status.NewStatus(), status.NewWhy(), status.NewLog(), status.NewStats(), plane.NewUI(), plane.NewTop(), plane.NewDecision(),
 		}},
 		{"gates", "Gates", []*cobra.Command{
-			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewClean(),
+			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewVerifyProof(), gates.NewClean(),
 		}},
 		{"sessions", "Sessions", []*cobra.Command{
 			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/attestation"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -29,21 +30,29 @@ type runOptions struct {
 	changes here.ChangeFlags
 	noCache bool
 	asJSON  bool
+	attest  bool
 	reports []string
+	// opinions are what was made of the commit's attestations, and remarks the same in words.
+	opinions []attestation.Opinion
+	remarks  []string
 }
 
 func NewRun() *cobra.Command {
-	return runCommand("", &cobra.Command{
+	o := &runOptions{}
+	cmd := runCommand(o, &cobra.Command{
 		Use:   "run",
 		Short: "Run the gates for what changed",
 		Example: `  stopgate run
   stopgate run --uncommitted --report /tmp/gates.md
+  stopgate run --attest && git push origin refs/notes/stopgate
   stopgate run --json | jq '.gates[] | select(.outcome == "failed")'`,
 	})
+	cmd.Flags().BoolVar(&o.attest, "attest", false, "put the passes on the commit, signed, for verify-proof in CI (agents are refused)")
+	return cmd
 }
 
 func NewCheck() *cobra.Command {
-	return runCommand(gauntlet.KindCheck, &cobra.Command{
+	return runCommand(&runOptions{kind: gauntlet.KindCheck}, &cobra.Command{
 		Use:   "check",
 		Short: "Run only the checks for what changed",
 		Example: `  stopgate check
@@ -52,7 +61,7 @@ func NewCheck() *cobra.Command {
 }
 
 func NewReview() *cobra.Command {
-	return runCommand(gauntlet.KindReview, &cobra.Command{
+	return runCommand(&runOptions{kind: gauntlet.KindReview}, &cobra.Command{
 		Use:   "review",
 		Short: "Run only the reviews for what changed",
 		Example: `  stopgate review
@@ -70,18 +79,21 @@ what failed is also printed as annotations.
 Exit code 0: passed, or nothing to do. 1: failed. 2: usage or configuration error. 3: could
 not run. 130: interrupted.`
 
-func runCommand(kind gauntlet.Kind, cmd *cobra.Command) *cobra.Command {
-	o := &runOptions{kind: kind}
+func runCommand(o *runOptions, cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmd.Short + ".\n" + runHelp
 	cmd.Args = term.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	o.changes.Register(cmd)
 	cmd.Flags().StringVarP(&o.gate, "gate", "g", "", "run only the gate with this name")
-	term.CompleteFlag(cmd, "gate", func(context.Context) []string { return gateNames(kind) })
+	term.CompleteFlag(cmd, "gate", func(context.Context) []string { return gateNames(o.kind) })
 	cmd.Flags().BoolVar(&o.noCache, "no-cache", false, "also run gates that are unchanged since they passed")
+	o.registerOutput(cmd)
+	return cmd
+}
+
+func (o *runOptions) registerOutput(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.reports, "report", nil, "write a report: NAME.xml for JUnit, NAME.md for Markdown; can be repeated")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the result as JSON and nothing else")
-	return cmd
 }
 
 func (o *runOptions) run(cmd *cobra.Command) error {
@@ -103,23 +115,52 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err := knownGate(options.Project.Gates, o.kind, o.gate); err != nil {
 		return err
 	}
-	result := o.show(cmd, h, options)
+	if !o.attest {
+		return o.finish(cmd, h, options, reports, nil)
+	}
+	a, err := newAttester(cmd, h, options)
+	if err != nil {
+		return err
+	}
+	return o.finish(cmd, h, options, reports, a.attest)
+}
+
+// outcome is a run as JSON: its result, and what attestations have to do with it.
+type outcome struct {
+	gauntlet.Result
+	Attested     *attested             `json:"attested,omitempty"`
+	Attestations []attestation.Opinion `json:"attestations,omitempty"`
+}
+
+// finish runs the gates, and leaves what comes of it in all the places where it was asked for. What is
+// to follow on gates that passed comes last.
+func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.Options, reports []report, then func(*outcome) error) error {
+	out := outcome{Result: o.show(cmd, h, options), Attestations: o.opinions}
+	result := &out.Result
 	if result.Err != nil {
 		return badRevision(result.Err)
 	}
+	result.Notes = append(result.Notes, o.remarks...)
 	if annotated(os.Environ()) && !o.asJSON {
-		annotate(cmd.OutOrStdout(), &result, h.Root)
+		annotate(cmd.OutOrStdout(), result, h.Root)
 	}
-	code := exitFor(&result)
+	code := exitFor(result)
+	var failed error
+	if then != nil && code == term.ExitOK {
+		failed = then(&out)
+	}
+	if o.asJSON && failed == nil {
+		_ = term.PrintJSON(cmd.OutOrStdout(), out) // a reader that is gone still has the exit code
+	}
 	for _, r := range reports {
-		if err := r.write(&result); err != nil {
+		if err := r.write(result); err != nil {
 			return term.WithCode(fmt.Errorf("cannot write the report: %w", err), cmp.Or(code, term.ExitCouldNotRun))
 		}
 	}
 	if code != term.ExitOK {
 		return term.WithCode(nil, code)
 	}
-	return nil
+	return failed
 }
 
 // badRevision is the error for a revision that the user named and that does not exist.
@@ -170,11 +211,7 @@ func (o *runOptions) show(cmd *cobra.Command, h *here.Place, options gauntlet.Op
 	defer stop()
 	out := cmd.OutOrStdout()
 	if o.asJSON {
-		result := gauntlet.Execute(ctx, options)
-		if result.Err == nil { // else it is the caller's to tell
-			_ = term.PrintJSON(out, result) // a reader that is gone still has the exit code
-		}
-		return result
+		return gauntlet.Execute(ctx, options)
 	}
 	if file, ok := term.IsScreen(out); ok {
 		view := term.NewScreen(file)

@@ -55,6 +55,9 @@ func endWords(g *gauntlet.GateResult) string {
 	case gauntlet.GatePassed:
 		return ""
 	case gauntlet.GateProven:
+		if g.AttestedBy != "" {
+			return plain.Line(g.Message)
+		}
 		return unchanged
 	case gauntlet.GateCouldNotRun:
 		return "could not run: " + plain.Line(g.Message)

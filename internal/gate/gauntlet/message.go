@@ -2,6 +2,7 @@ package gauntlet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -16,7 +17,11 @@ func describe(r *Result, words bool) string {
 	switch r.Status {
 	case Passed:
 		if proven := len(r.with(GateProven)); proven > 0 && proven == len(r.Gates) {
-			return fmt.Sprintf("Gauntlet passed: %s unchanged since the last pass, nothing had to run.", gates(proven))
+			since := "unchanged since the last pass"
+			if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.AttestedBy != "" }) {
+				since += ", here or as attested"
+			}
+			return fmt.Sprintf("Gauntlet passed: %s %s, nothing had to run.", gates(proven), since)
 		}
 		return "Gauntlet passed: all gates completed."
 	case PassedWithWarnings:

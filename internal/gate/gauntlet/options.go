@@ -25,6 +25,8 @@ type Options struct {
 	Scope change.Scope
 	// NoCache runs gates although they are proven.
 	NoCache bool
+	// Vouched are passes on other machines that count here for gates with accept_proof.
+	Vouched []Voucher
 	// Answers means that the run decides about a stop: it waits for others to end, and if
 	// it fails, that counts as a retry. Runs by hand do neither.
 	Answers bool

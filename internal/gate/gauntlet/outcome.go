@@ -39,7 +39,9 @@ type GateResult struct {
 	Violations      []review.Violation `json:"violations,omitempty"`
 	Warnings        []string           `json:"warnings,omitempty"`
 	// Remarks say what of the agent's own words was not taken over.
-	Remarks    []string      `json:"remarks,omitempty"`
+	Remarks []string `json:"remarks,omitempty"`
+	// AttestedBy is whose signed pass stands for a run here.
+	AttestedBy string        `json:"attested_by,omitempty"`
 	Duration   time.Duration `json:"-"`
 	DurationMS int64         `json:"duration_ms"`
 	Cost       event.Cost    `json:"cost,omitzero"` // of a review, where its program tells

@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -42,11 +44,7 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 		return ""
 	}
 	hash := sha256.New()
-	add := func(parts ...string) {
-		for _, part := range parts {
-			fmt.Fprintf(hash, "%d:%s,", len(part), part)
-		}
-	}
+	add := into(hash)
 	add("p2", job.definition(), content, own, p.base)
 	if job.Check == nil {
 		add("diff", p.position.MergeBase)
@@ -59,6 +57,51 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 		at := p.position
 		add("git", at.Head, at.Branch, at.Base, at.BaseCommit, staged)
 	}
+	if !p.outside(ctx, gate, add) {
+		return ""
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// covers is a name for what a pass of the job holds for that another machine comes to as well, if
+// all of it is the same there. It is empty where no machine could tell. Two parts of the key are not
+// in it: the approval, which whoever compares has to look at, and the name of the base, which only
+// gates that read git are told. The state of git is never the same elsewhere: the branch, the index
+// and the base differ.
+func (p *prover) covers(ctx context.Context, job *Job) string {
+	gate := job.Gate()
+	if !gate.Cache || p.readsGit(job) {
+		return ""
+	}
+	content := p.content(ctx, gate.Inputs)
+	if content == "" || job.Check == nil && p.position.MergeBase == "" {
+		return ""
+	}
+
+	hash := sha256.New()
+	add := into(hash)
+	add("a1", job.definition(), content)
+	if job.Check == nil {
+		add("diff", p.position.MergeBase)
+	}
+	if !p.outside(ctx, gate, add) {
+		return ""
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}
+
+// into writes texts so that no two lists of them come to the same.
+func into(w io.Writer) func(parts ...string) {
+	return func(parts ...string) {
+		for _, part := range parts {
+			fmt.Fprintf(w, "%d:%s,", len(part), part)
+		}
+	}
+}
+
+// outside adds the variables and the versions that the gate names; false where a tool cannot say
+// its version.
+func (p *prover) outside(ctx context.Context, gate *config.Gate, add func(...string)) bool {
 	for _, name := range gate.Env {
 		value, set := environ.Lookup(p.Environ, name)
 		add("env", name, value, fmt.Sprint(set))
@@ -66,11 +109,11 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	for _, tool := range gate.Tools {
 		version := p.version(ctx, tool)
 		if version == "" {
-			return ""
+			return false
 		}
 		add("tool", tool, version)
 	}
-	return hex.EncodeToString(hash.Sum(nil))
+	return true
 }
 
 // content is a digest of what the gate may read: the whole tree unless it says

@@ -33,11 +33,11 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 	}
 	prover := e.prover(v, v.tree)
 	for _, job := range jobs {
-		proof, ok := e.proof(&v.state, job, prover.key(ctx, job))
+		gate, ok := e.proven(ctx, v, prover, job, prover.key(ctx, job))
 		if !ok {
 			return Result{}, false
 		}
-		r.Gates = append(r.Gates, provenResult(job, proof))
+		r.Gates = append(r.Gates, gate)
 	}
 	r.Status = Passed
 	for _, gate := range r.Gates {
@@ -71,6 +71,11 @@ func (e *execution) announce(r Result) Result {
 	for _, note := range r.Notes {
 		e.say("note: %s", note)
 	}
+	for i := range r.Gates {
+		if r.Gates[i].AttestedBy != "" {
+			e.console.finished(&r.Gates[i])
+		}
+	}
 	e.say("%s", r.Sentence())
 	if r.Status != NoApplicableGates {
 		e.say("Status: %s", r.Status.line())
@@ -85,12 +90,26 @@ func (e *execution) prover(v *view, tree change.Tree) *prover {
 // baseBranch is what checks are told that changes are counted from.
 func (e *execution) baseBranch(v *view) string { return cmp.Or(v.position.Base, e.Scope.Base) }
 
+// proven is the result of a job that need not run: it passed here before or, where the gate accepts
+// that, elsewhere.
+func (e *execution) proven(ctx context.Context, v *view, prover *prover, job *Job, key string) (GateResult, bool) {
+	if proof, ok := e.proof(&v.state, job, key); ok {
+		return provenResult(job, proof), true
+	}
+	return e.vouched(ctx, v, prover, job)
+}
+
 // proof finds the proof of a job. A red gate is never answered from the ledger.
 func (e *execution) proof(state *ledger.State, job *Job, key string) (ledger.Proof, bool) {
-	if key == "" || slices.ContainsFunc(state.Open, func(f ledger.Failure) bool { return job.standsFor(f.Job) }) {
+	if key == "" || isOpen(state, job) {
 		return ledger.Proof{}, false
 	}
 	return state.Proof(key, e.Now())
+}
+
+// isOpen reports whether the job, or one that it runs for, has an open failure.
+func isOpen(state *ledger.State, job *Job) bool {
+	return slices.ContainsFunc(state.Open, func(f ledger.Failure) bool { return job.standsFor(f.Job) })
 }
 
 func provenResult(job *Job, proof ledger.Proof) GateResult {

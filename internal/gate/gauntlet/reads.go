@@ -90,7 +90,7 @@ func isConfiguration(configDir, path string) bool {
 	if err != nil {
 		return false
 	}
-	if rel == paths.ConfigFile {
+	if slices.Contains([]string{paths.ConfigFile, paths.SignersFile, paths.KeysFile}, rel) {
 		return true
 	}
 	folder, _, _ := strings.Cut(filepath.ToSlash(rel), "/")

@@ -129,8 +129,8 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 		if v.unseen == nil {
 			job.key = prover.key(ctx, job)
 		}
-		if proof, ok := e.proof(&v.state, job, job.key); ok && !e.NoCache {
-			results[i] = provenResult(job, proof)
+		if result, ok := e.proven(ctx, v, prover, job, job.key); ok && !e.NoCache {
+			results[i] = result
 			proven = append(proven, job)
 			continue
 		}

@@ -151,6 +151,9 @@ func (s Store) Take(root string) (Snapshot, error) {
 	return Snapshot{root, files}, nil
 }
 
+// ID names the content, as an approval of it would.
+func (s Snapshot) ID() string { return hashTree(s.files) }
+
 // Has reports whether there is a file, by its slash-separated path below the directory.
 func (s Snapshot) Has(path string) bool {
 	return slices.ContainsFunc(s.files, func(f file) bool { return f.Path == path })

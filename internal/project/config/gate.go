@@ -31,6 +31,7 @@ func (g *Gate) fields() []field {
 		document.Key("env", &g.Env, listOf(variable()), "Environment variables that the result depends on."),
 		document.Key("tools", &g.Tools, listOf(command()), "Commands that print a version that the result depends on."),
 		document.Key("reads", &g.Reads, readings(), "What else the result depends on. Default: git (HEAD, branch, index, base) if the command or a script in .gauntlet uses it."),
+		document.Key("accept_proof", &g.AcceptProof, document.Flag, "Let stopgate verify-proof accept a signed pass of another machine instead of running the gate.").Default(false),
 	}
 }
 

@@ -61,7 +61,10 @@ type Gate struct {
 	Tools []string
 	// Reads says what else a pass depends on; nil where the gate does not say.
 	Reads *[]Reading
-	Pos   document.Position
+	// AcceptProof lets a signed pass on another machine stand for a run in CI. It is left out
+	// where it is not set: what older versions proved stays proven.
+	AcceptProof bool `json:",omitempty"`
+	Pos         document.Position
 }
 
 // Reading is something outside the working tree that gates read.

@@ -1,6 +1,6 @@
 // Package git makes the few calls to git that we need: without a shell, in an
 // environment without the caller's GIT_ variables, and without writing
-// anything, not even the index that git likes to refresh: only those of worktree.go do.
+// anything, not even the index that git likes to refresh: only those of worktree.go and notes.go do.
 //
 // No call runs what a repository's configuration names as a pager, an external
 // diff, a text conversion or a file system monitor. Clean filters do run, as they
@@ -146,8 +146,13 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line is the first line, which in git's messages says what is wrong.
+// line is the first line, which in git's messages says what is wrong. That a note is replaced is said
+// before that, and is what was asked for.
 func (h *head) line() string {
-	line, _, _ := strings.Cut(strings.TrimSpace(string(h.text)), "\n")
+	text := strings.TrimSpace(string(h.text))
+	if strings.HasPrefix(text, "Overwriting existing notes") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	line, _, _ := strings.Cut(text, "\n")
 	return strings.ToValidUTF8(line, "\uFFFD")
 }

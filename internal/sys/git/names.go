@@ -96,6 +96,9 @@ func (r Repo) Sparse(ctx context.Context) (bool, error) {
 // Blob is a tracked file's content as the index has it.
 type Blob struct{ Mode, ID string }
 
+// Regular reports whether it is a file's, and not that of a link or a repository.
+func (b Blob) Regular() bool { return strings.HasPrefix(b.Mode, "100") }
+
 // Blobs gives the index's content of every file of the work tree, by the names of
 // Files.
 func (r Repo) Blobs(ctx context.Context) (map[string]Blob, error) {

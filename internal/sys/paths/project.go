@@ -13,6 +13,10 @@ const (
 	GauntletDir = ".gauntlet"
 	// ConfigFile is the entry point of that directory.
 	ConfigFile = "config.yml"
+	// SignersFile and KeysFile of that directory say whose attestations count: keys of ssh, one a line
+	// as in git's gpg.ssh.allowedSignersFile, and exported public keys of gpg.
+	SignersFile = "allowed_signers"
+	KeysFile    = "allowed_signers.asc"
 	// RunbooksDir is the folder of that directory with what can be started.
 	RunbooksDir = "runbooks"
 	// OddjobsDir is the directory of oddjobs, whose runbooks lie in a folder of the same name.
