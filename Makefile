@@ -77,7 +77,7 @@ unit e2e: export STOPGATE_TESTS = require
 unit: ## unit, script and fuzz-seed tests under the race detector
 	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
 	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all' \
-	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -v '/test/e2e$$')
+	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... ./packaging/... | grep -v '/test/e2e$$')
 
 # Three clients per core: they wait a good deal, some of them for a minute.
 e2e: ## tests with the real client; none may be skipped

@@ -9,9 +9,9 @@ const name = process.platform === "win32" ? "stopgate.exe" : "stopgate";
 
 let program;
 try {
-  program = require.resolve(`@stopgate/${platform}/bin/${name}`);
+  program = require.resolve(`stopgate-${platform}/bin/${name}`);
 } catch {
-  console.error(`stopgate: the package @stopgate/${platform} is not installed`);
+  console.error(`stopgate: the package stopgate-${platform} is not installed`);
   console.error("install again without --omit=optional; other platforms: https://github.com/stopgate/stopgate");
   process.exit(3);
 }

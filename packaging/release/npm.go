@@ -27,13 +27,13 @@ func newManifest(e edition, name, description string) manifest {
 }
 
 // npmName is the package that has a platform's programs.
-func npmName(t target) string { return "@stopgate/" + t.npmOS() + "-" + t.npmCPU() }
+func npmName(t target) string { return "stopgate-" + t.npmOS() + "-" + t.npmCPU() }
 
 // writeNPMPlatform packs a platform's programs for npm, which installs only those that fit the machine.
 func writeNPMPlatform(e edition, t target, programs []file, dir string) error {
 	m := newManifest(e, npmName(t), "The programs of stopgate for "+t.npmOS()+" on "+t.npmCPU())
 	m.OS, m.CPU = []string{t.npmOS()}, []string{t.npmCPU()}
-	return writeNPM(e, m, programs, filepath.Join(dir, "npm-"+t.npmOS()+"-"+t.npmCPU()+"-"+e.version+".tgz"))
+	return writeNPM(e, m, programs, dir)
 }
 
 // writeNPMLauncher packs what users name: a command that runs the program of the platform's package. No script
@@ -54,10 +54,10 @@ func writeNPMLauncher(e edition, targets []target, dir string) error {
 			return err
 		}
 	}
-	return writeNPM(e, m, files, filepath.Join(dir, "npm-stopgate-"+e.version+".tgz"))
+	return writeNPM(e, m, files, dir)
 }
 
-func writeNPM(e edition, m manifest, files []file, path string) error {
+func writeNPM(e edition, m manifest, files []file, dir string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -71,5 +71,5 @@ func writeNPM(e edition, m manifest, files []file, path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, content, 0o644)
+	return os.WriteFile(filepath.Join(dir, "npm-"+m.Name+"-"+e.version+".tgz"), content, 0o644)
 }
