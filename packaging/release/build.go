@@ -12,7 +12,8 @@ const programPackage = "github.com/stopgate/stopgate/internal/sys/program"
 // build makes the programs in a directory, and gives them as files below bin.
 func build(e edition, t target, dir string) ([]file, error) {
 	flags := "-s -w -X " + programPackage + ".version=v" + e.version + " -X " + programPackage + ".commit=" + e.commit
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", dir+string(filepath.Separator), "./cmd/stopgate", "./cmd/stopgated")
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", dir + string(filepath.Separator)}
+	cmd := exec.Command("go", append(args, t.programs()...)...)
 	cmd.Env = append(os.Environ(), "GOOS="+t.os, "GOARCH="+t.arch, "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)

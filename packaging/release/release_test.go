@@ -45,7 +45,7 @@ func TestIssue19PlatformsOfARelease(t *testing.T) {
 	if all, err := chooseTargets(""); err != nil || len(all) != 6 {
 		t.Errorf("%v, %v", all, err)
 	}
-	if some, err := chooseTargets("darwin/arm64,windows/amd64"); err != nil || len(some) != 2 || some[1].archive(anEdition) != "stopgate_1.2.3_windows_amd64.zip" {
+	if some, err := chooseTargets("darwin/arm64,windows/amd64"); err != nil || len(some) != 2 || some[1].archive(anEdition) != "stopgate_1.2.3_windows_amd64.zip" || len(some[0].programs()) != 2 || len(some[1].programs()) != 1 {
 		t.Errorf("%v, %v", some, err)
 	}
 	if _, err := chooseTargets("linux/amd64,plan9/386"); err == nil || !strings.Contains(err.Error(), `unknown platform "plan9/386"`) {

@@ -41,6 +41,14 @@ func (t target) archive(e edition) string {
 	return t.stem(e) + ".tar.gz"
 }
 
+// programs are the packages to build: stopgated needs Unix.
+func (t target) programs() []string {
+	if t.os == "windows" {
+		return []string{"./cmd/stopgate"}
+	}
+	return []string{"./cmd/stopgate", "./cmd/stopgated"}
+}
+
 // npmOS and npmCPU are node's names of a platform.
 func (t target) npmOS() string {
 	if t.os == "windows" {

@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
-// patience ends a shell that waits for something that does not come.
-const patience = time.Minute
+// patience ends a shell that waits for something that does not come. It is long, for machines with other work.
+const patience = 5 * time.Minute
 
 // unpacked is a system with what the deb brings, and nothing else: what it has for shells and man.
 func unpacked(t *testing.T) (root string, in func(name string, args ...string) *exec.Cmd) {
