@@ -153,3 +153,13 @@ func TestIssue19AnNPMPackageWithoutItsProgram(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// Before anything is published, npm installs the files of a release, without a network.
+func TestIssue19TheNPMPackagesInstallFromFiles(t *testing.T) {
+	t.Parallel()
+	project, run := npm(t)
+	say(t, run("install", "--offline", packaged(t, "npm-stopgate-"+version+".tgz"), packaged(t, "npm-stopgate-linux-*.tgz")))
+	if out := say(t, exec.Command(filepath.Join(project, "node_modules", ".bin", "stopgate"), "version")); !strings.HasPrefix(out, "stopgate v"+version+" (") {
+		t.Errorf("%s", out)
+	}
+}
