@@ -23,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build install uninstall run test format check unit e2e cross bench test-environments test-programs fuzz simulate chaos chaos-agents stress pictures site release generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross packages bench test-environments test-programs fuzz simulate chaos chaos-agents stress pictures site release generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -62,7 +62,7 @@ setup: ## what the tests need: tmux, git, npm, the pinned client
 	@scripts/setup-tests
 
 format: ## told first: it takes a second
-	@unformatted=$$($(KEEP) $(GO) tool -modfile=tools/go.mod gofumpt -l cmd internal test); \
+	@unformatted=$$($(KEEP) $(GO) tool -modfile=tools/go.mod gofumpt -l cmd internal packaging test); \
 	if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
 
 check: format ## vet and lint
@@ -80,7 +80,7 @@ unit e2e: export STOPGATE_TESTS = require
 unit: ## unit, script and fuzz-seed tests under the race detector
 	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
 	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all' \
-	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... | grep -v '/test/e2e$$')
+	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... ./packaging/... | grep -v '/test/e2e$$')
 
 # Three clients per core: they wait a good deal, some of them for a minute.
 e2e: ## tests with the real client; none may be skipped
@@ -97,6 +97,11 @@ cross: ## compiles everywhere
 	  flags='all=-N -l -dwarf=false'; [ "$$os/$$arch" != "$$here" ] || flags=; \
 	  $(KEEP) GOOS=$$os GOARCH=$$arch $(GO) build -gcflags="$$flags" -ldflags='-s -w' -o /dev/null ./cmd/... || exit 1; \
 	done; done
+
+# A directory of its own: what is in dist is what a release publishes.
+packages: ## dist: archives, deb, rpm, npm, Homebrew, checksums; PLATFORMS=linux/amd64 makes only those
+	@rm -rf dist
+	$(GO) run ./packaging/release -version "$(VERSION)" -commit "$(COMMIT)" -date "$$(git log -1 --format=%ct)" -platforms "$(PLATFORMS)" dist
 
 bench: build ## start-up, hooks and gates beside the programs they must keep up with
 	@scripts/bench bin/stopgate
@@ -143,4 +148,4 @@ generate: ## schemas
 	$(GO) generate ./...
 
 clean:
-	rm -rf bin site tools/site/pages e2e.log clients.log beside.log stress.log
+	rm -rf bin dist site tools/site/pages e2e.log clients.log beside.log stress.log

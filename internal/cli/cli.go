@@ -104,6 +104,9 @@ func newProgram(args []string) *cobra.Command {
 	return newRoot(program.Called(args[0]))
 }
 
+// Tree is the command tree, for what describes it.
+func Tree() *cobra.Command { return newRoot("stopgate") }
+
 func newRoot(name string) *cobra.Command {
 	root := newTop(name)
 	root.Short = "Decides whether a coding agent may stop"

@@ -28,7 +28,7 @@ func TestDesignPageNamesEveryPackage(t *testing.T) {
 		for _, match := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
 			name := match[1]
 			switch {
-			case strings.HasPrefix(name, "internal/"), strings.HasPrefix(name, "cmd/"), strings.HasPrefix(name, "test/"):
+			case strings.HasPrefix(name, "internal/"), strings.HasPrefix(name, "cmd/"), strings.HasPrefix(name, "packaging/"), strings.HasPrefix(name, "test/"):
 			case exists(filepath.Join(repository, "internal", name)):
 				name = "internal/" + name
 			default: // beside the one before it
@@ -41,7 +41,7 @@ func TestDesignPageNamesEveryPackage(t *testing.T) {
 			}
 		}
 	}
-	for _, root := range []string{"cmd", "internal"} {
+	for _, root := range []string{"cmd", "internal", "packaging"} {
 		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.IsDir() {
 				return err
@@ -74,7 +74,11 @@ func TestDesignPageLeadsToFiles(t *testing.T) {
 		t.Fatalf("only %d files found", len(names))
 	}
 	for _, name := range names {
-		if !exists(filepath.Join(repository, "internal", filepath.FromSlash(name[1]))) {
+		from := "internal"
+		if strings.HasPrefix(name[1], "packaging/") {
+			from = ""
+		}
+		if !exists(filepath.Join(repository, from, filepath.FromSlash(name[1]))) {
 			t.Errorf("%s is on the page and not in the repository", name[1])
 		}
 	}

@@ -22,7 +22,7 @@ type userText struct {
 // userTexts are the strings of the programs, the documents, the examples and what scripts print.
 func userTexts(t *testing.T) (all []userText) {
 	t.Helper()
-	for _, root := range []string{"README.md", "CONTRIBUTING.md", "cmd", "docs", "examples", "internal", "scripts"} {
+	for _, root := range []string{"README.md", "CONTRIBUTING.md", "cmd", "docs", "examples", "internal", "packaging", "scripts"} {
 		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -62,7 +62,7 @@ func textsOf(t *testing.T, name string) []userText {
 		return goTexts(t, name, page(t, name))
 	case root == "scripts":
 		return scriptTexts(name, page(t, name))
-	case root == "examples", strings.HasSuffix(name, ".json"): // schemas have descriptions
+	case root == "examples", root == "packaging", strings.HasSuffix(name, ".json"): // schemas have descriptions
 		return []userText{{name, 1, page(t, name)}}
 	default:
 		return nil

@@ -1,7 +1,7 @@
 // The order of the sidebar. An entry is a page or a folder, whose pages come by name except for those that are listed before
 // it; its README is the section's own page. A page of docs/ that no entry covers is listed at the end.
 export const sections = [
-  { title: 'Start', entries: ['README.md', 'docs/start.md', 'docs/migrate.md'] },
+  { title: 'Start', entries: ['README.md', 'docs/start.md', 'docs/install.md', 'docs/migrate.md'] },
   { title: 'Recipes', entries: ['docs/recipes'] },
   { title: 'Reference', entries: ['docs/reference', 'docs/concepts', 'docs/security.md', 'docs/glossary.md'] },
   { title: 'Troubleshooting', entries: ['docs/troubleshooting.md'] },

@@ -250,13 +250,17 @@ func (p *Plane) byHand(what string) error {
 	return nil
 }
 
-// hasUnit reports whether systemd is to run the daemon of this state directory.
+// hasUnit reports whether systemd is to run the daemon of this state directory: by a unit of the
+// user's, or by the package's, once that is enabled.
 func hasUnit(getenv func(string) string) bool {
 	path, err := UnitPath(getenv)
 	if err != nil {
 		return false
 	}
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = os.ReadFile(filepath.Join(filepath.Dir(path), "default.target.wants", unitName))
+	}
 	if err != nil {
 		return false
 	}

@@ -45,6 +45,44 @@ WantedBy=default.target
 	}
 }
 
+// The unit of packages is the one that daemon install writes, without what is the user's own.
+func TestIssue19TheUnitOfPackages(t *testing.T) {
+	packaged, err := os.ReadFile("../../../packaging/stopgated.service")
+	check(t, err)
+	ours, err := unitText("/usr/bin/stopgated", nil)
+	check(t, err)
+	_, packagedRest, _ := strings.Cut(string(packaged), "\n")
+	_, oursRest, _ := strings.Cut(ours, "\n")
+	if diff := cmp.Diff(oursRest, packagedRest); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A unit of a package runs the daemon once systemctl enable has linked it.
+func TestIssue19AnEnabledUnitOfAPackageRunsTheDaemon(t *testing.T) {
+	home := t.TempDir()
+	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
+	packaged, err := filepath.Abs("../../../packaging/stopgated.service")
+	check(t, err)
+	if hasUnit(getenv) {
+		t.Error("there is a unit before anything was enabled")
+	}
+
+	wants := filepath.Join(home, ".config", "systemd", "user", "default.target.wants")
+	check(t, os.MkdirAll(wants, 0o700))
+	check(t, os.Symlink(packaged, filepath.Join(wants, unitName)))
+	if !hasUnit(getenv) {
+		t.Error("an enabled unit of a package is not seen")
+	}
+
+	elsewhere := func(name string) string {
+		return map[string]string{"HOME": home, "STOPGATE_STATE_DIR": "/elsewhere"}[name]
+	}
+	if hasUnit(elsewhere) {
+		t.Error("the unit of a package is taken for one with another state directory")
+	}
+}
+
 func TestReadUnit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), unitName)
 	if text, err := readUnit(path, false); text != "" || err != nil {
