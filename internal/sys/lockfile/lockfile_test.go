@@ -142,10 +142,9 @@ func TestOneAtATimeWhileFilesAreRemoved(t *testing.T) {
 					t.Error("two at once")
 				}
 				inside.Add(-1)
-				if err := os.Remove(path); err != nil { // the last that it does
+				if err := Remove(path, release); err != nil { // the last that it does
 					t.Error(err)
 				}
-				release()
 			}
 		})
 	}
