@@ -146,11 +146,11 @@ func TestRulingT4EditedSince(t *testing.T) {
 		}, nil},
 		{".gauntlet is a link to nowhere", func(t *testing.T, root string) {
 			check(t, os.RemoveAll(dir(root)))
-			check(t, os.Symlink("nowhere", dir(root)))
+			environtest.Symlink(t, "nowhere", dir(root))
 		}, nil},
 		{".gauntlet is a link to itself", func(t *testing.T, root string) {
 			check(t, os.RemoveAll(dir(root)))
-			check(t, os.Symlink(".gauntlet", dir(root)))
+			environtest.Symlink(t, ".gauntlet", dir(root))
 		}, nil},
 		{"exec bit set", func(t *testing.T, root string) {
 			check(t, os.Chmod(filepath.Join(dir(root), "scripts/check.sh"), 0o755))
@@ -162,9 +162,9 @@ func TestRulingT4EditedSince(t *testing.T) {
 			put(t, root, "config.yml", "exit 1\n")
 			put(t, root, "scripts/check.sh", "hooks: {}\n")
 		}, []string{"config.yml", "scripts/check.sh"}},
-		{"a link to a directory", func(t *testing.T, root string) { check(t, os.Symlink("/", filepath.Join(dir(root), "z"))) }, nil},
-		{"a link to nowhere", func(t *testing.T, root string) { check(t, os.Symlink("nowhere", filepath.Join(dir(root), "z"))) }, nil},
-		{"a link to a device", func(t *testing.T, root string) { check(t, os.Symlink("/dev/zero", filepath.Join(dir(root), "z"))) }, nil},
+		{"a link to a directory", func(t *testing.T, root string) { environtest.Symlink(t, "/", filepath.Join(dir(root), "z")) }, nil},
+		{"a link to nowhere", func(t *testing.T, root string) { environtest.Symlink(t, "nowhere", filepath.Join(dir(root), "z")) }, nil},
+		{"a link to a device", func(t *testing.T, root string) { environtest.Symlink(t, "/dev/zero", filepath.Join(dir(root), "z")) }, nil},
 		{"too many files", func(t *testing.T, root string) {
 			for i := range maxFiles {
 				put(t, root, fmt.Sprint(i), "")
@@ -206,7 +206,7 @@ func TestUnapprovableContent(t *testing.T) {
 			put(t, root, "b", strings.Repeat("x", maxBytes/2))
 		},
 		"link to a directory": func(t *testing.T, root string) {
-			check(t, os.Symlink("/", filepath.Join(root, ".gauntlet", "z")))
+			environtest.Symlink(t, "/", filepath.Join(root, ".gauntlet", "z"))
 		},
 	}
 	for name, add := range tests {
@@ -236,7 +236,7 @@ func TestLinkToAFile(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "shared.sh")
 	check(t, os.WriteFile(outside, []byte("exit 1\n"), 0o755))
 	link := filepath.Join(root, ".gauntlet", "link.sh")
-	check(t, os.Symlink(outside, link))
+	environtest.Symlink(t, outside, link)
 	check(t, s.Approve(root, noon))
 	st := standing(t, s, root)
 	if st.State != Approved {
@@ -256,7 +256,7 @@ func TestLinkToAFile(t *testing.T) {
 func TestOneProjectReachedByTwoPaths(t *testing.T) {
 	s, root := approved(t)
 	link := filepath.Join(t.TempDir(), "link")
-	check(t, os.Symlink(root, link))
+	environtest.Symlink(t, root, link)
 	if st := standing(t, s, link); st.State != Approved || !s.Claims(link) {
 		t.Errorf("through the link: %+v", st)
 	}

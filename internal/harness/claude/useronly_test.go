@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // What the client makes of these flags is measured in test/e2e.
@@ -50,9 +51,7 @@ func TestE9MemoryOfTheProject(t *testing.T) {
 		t.Skip(err) // a file system without such names
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, dir, link)
 	real, err := filepath.EvalSymlinks(dir)
 	check(t, err)
 	config := filepath.Join(home, ".claude")

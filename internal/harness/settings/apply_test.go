@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -462,9 +463,7 @@ func TestConcurrentLaunches(t *testing.T) {
 func TestApplyThroughALink(t *testing.T) {
 	path, target := settingsPath(t), settingsPath(t, "{}")
 	os.MkdirAll(filepath.Dir(path), 0o755)
-	if err := os.Symlink(target, path); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, target, path)
 	mustApply(t, path, Change{Supervisor: supervisor(ccc)})
 	if f := inspect(location{User, target}); len(f.Supervisor) != 1 {
 		t.Errorf("%+v", f)

@@ -59,7 +59,7 @@ func TestE17OursResolvesToThisBinary(t *testing.T) {
 	self, err := os.Executable()
 	check(t, err)
 	for _, name := range []string{"conclaude", "sg2"} {
-		check(t, os.Symlink(self, filepath.Join(dir, name)))
+		check(t, alias(self, filepath.Join(dir, name)))
 	}
 	check(t, os.Mkdir(filepath.Join(dir, "other"), 0o755))
 	for _, name := range []string{"conclaude", "stopgate", "ccc"} {

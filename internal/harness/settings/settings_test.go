@@ -3,6 +3,7 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	os.Setenv("HOME", filepath.Join(dir, "home"))
+	environtest.MoveHome(filepath.Join(dir, "home"))
 	os.Setenv("STOPGATE_STATE_DIR", filepath.Join(dir, "state"))
 	if err := link(filepath.Join(dir, "bin")); err != nil {
 		panic(err)
@@ -44,12 +45,21 @@ func link(dir string) error {
 		return err
 	}
 	for _, name := range []string{"stopgate", "agent-gauntlet"} {
-		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+		if err := alias(self, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	living = filepath.Join(dir, "stopgate")
+	living = filepath.ToSlash(filepath.Join(dir, "stopgate"))
 	return os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
+// alias gives a program another name. Windows makes no symbolic links for everybody, and starts what
+// is called .exe.
+func alias(program, path string) error {
+	if runtime.GOOS == "windows" {
+		return os.Link(program, path+".exe")
+	}
+	return os.Symlink(program, path)
 }
 
 // entry has the form that was installed before Call: short enough to be read in tests of what

@@ -91,7 +91,7 @@ func TestStopHookTimeout(t *testing.T) {
 func TestSupervisorTimeout(t *testing.T) {
 	root := t.TempDir()
 	ccc := filepath.Join(root, "ccc")
-	check(t, os.Symlink(living, ccc))
+	check(t, alias(living, ccc))
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	for entry, want := range map[string]time.Duration{
 		`"command":"` + ccc + ` supervisor-hook","timeout":660`:              660 * time.Second,
