@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,9 +58,17 @@ func link(dir string) error {
 // is called .exe.
 func alias(program, path string) error {
 	if runtime.GOOS == "windows" {
-		return os.Link(program, path+".exe")
+		return os.Link(strings.TrimSuffix(program, suffix())+suffix(), path+suffix())
 	}
 	return os.Symlink(program, path)
+}
+
+// suffix ends the name of a program's file.
+func suffix() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
 }
 
 // entry has the form that was installed before Call: short enough to be read in tests of what

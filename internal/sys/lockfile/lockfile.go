@@ -69,6 +69,9 @@ func wait(ctx context.Context, lock handle, patience time.Duration, try func() (
 			if taken, err = try(); taken {
 				return func() { _ = lock.Close() }, nil
 			}
+			if beingRemoved(err) {
+				err = nil
+			}
 		}
 		if err == nil && !time.Now().Before(end) {
 			err = ErrBusy
@@ -149,7 +152,7 @@ func Held(path string) (bool, error) {
 	lock := flock.New(path, flock.SetFlag(open), flock.SetPermissions(0o600))
 	free, err := lock.TryRLock()
 	_ = lock.Close() // it was only looked at
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || beingRemoved(err) {
 		return false, nil
 	}
 	return err == nil && !free, err

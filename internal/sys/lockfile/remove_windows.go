@@ -18,3 +18,6 @@ func Remove(path string, release func()) error {
 	}
 	return err
 }
+
+// beingRemoved reports whether a file cannot be opened because another process removes it.
+func beingRemoved(err error) bool { return errors.Is(err, windows.ERROR_SHARING_VIOLATION) }
