@@ -115,10 +115,10 @@ func TestApplySupervises(t *testing.T) {
 // two. Where the program is gone, the entry is taken over.
 func TestApplyLeavesAnotherInstallationsEntry(t *testing.T) {
 	dir := t.TempDir()
-	other, mine := filepath.ToSlash(filepath.Join(dir, "other", "ccc")), filepath.ToSlash(filepath.Join(dir, "mine", "ccc"))
+	other, mine := filepath.ToSlash(filepath.Join(dir, "other", "ccc"+suffix)), filepath.ToSlash(filepath.Join(dir, "mine", "ccc"+suffix))
 	for _, program := range []string{other, mine} {
 		check(t, os.MkdirAll(filepath.Dir(program), 0o755))
-		check(t, os.WriteFile(program+suffix(), []byte("#!/bin/sh\n"), 0o755))
+		check(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755))
 	}
 	path := settingsPath(t)
 	mustApply(t, path, Change{Supervisor: supervisor(other)})

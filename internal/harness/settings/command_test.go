@@ -56,17 +56,16 @@ func TestE16WhichEntriesAreCurrent(t *testing.T) {
 // Entries that resolve to this binary are ours by whatever name; those of other tools and of
 // another program of our name are not.
 func TestE17OursResolvesToThisBinary(t *testing.T) {
-	dir := t.TempDir()
+	dir := programDir(t)
 	self, err := os.Executable()
 	check(t, err)
 	for _, name := range []string{"conclaude", "sg2"} {
-		check(t, alias(self, filepath.Join(dir, name)))
+		check(t, alias(self, filepath.Join(dir, name+suffix)))
 	}
 	check(t, os.Mkdir(filepath.Join(dir, "other"), 0o755))
 	for _, name := range []string{"conclaude", "stopgate", "ccc"} {
-		check(t, os.WriteFile(filepath.Join(dir, "other", name+suffix()), []byte("#!/bin/sh\n"), 0o755))
+		check(t, os.WriteFile(filepath.Join(dir, "other", name+suffix), []byte("#!/bin/sh\n"), 0o755))
 	}
-	dir = filepath.ToSlash(dir)
 	t.Setenv("DIR", dir)
 	t.Setenv("PATH", filepath.Join(dir, "other"))
 	for command, want := range map[string]bool{

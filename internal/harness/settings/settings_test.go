@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,29 +45,31 @@ func link(dir string) error {
 		return err
 	}
 	for _, name := range []string{"stopgate", "agent-gauntlet"} {
-		if err := alias(self, filepath.Join(dir, name)); err != nil {
+		if err := alias(self, filepath.Join(dir, name+suffix)); err != nil {
 			return err
 		}
 	}
-	living = filepath.ToSlash(filepath.Join(dir, "stopgate"))
+	living = filepath.ToSlash(filepath.Join(dir, "stopgate"+suffix))
 	return os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-// alias gives a program another name. Windows makes no symbolic links for everybody, and starts what
-// is called .exe.
+// alias gives a program another name. Not every user of Windows may make symbolic links.
 func alias(program, path string) error {
 	if runtime.GOOS == "windows" {
-		return os.Link(strings.TrimSuffix(program, suffix())+suffix(), path+suffix())
+		return os.Link(program, path)
 	}
 	return os.Symlink(program, path)
 }
 
 // suffix ends the name of a program's file.
-func suffix() string {
-	if runtime.GOOS == "windows" {
-		return ".exe"
-	}
-	return ""
+var suffix = map[string]string{"windows": ".exe"}[runtime.GOOS]
+
+// programDir is a directory for names of this program. Windows removes none of them while it runs.
+func programDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(filepath.Dir(living), "")
+	check(t, err)
+	return filepath.ToSlash(dir)
 }
 
 // entry has the form that was installed before Call: short enough to be read in tests of what

@@ -90,7 +90,7 @@ func TestStopHookTimeout(t *testing.T) {
 
 func TestSupervisorTimeout(t *testing.T) {
 	root := t.TempDir()
-	ccc := filepath.Join(root, "ccc")
+	ccc := programDir(t) + "/ccc" + suffix
 	check(t, alias(living, ccc))
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	for entry, want := range map[string]time.Duration{
