@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 var check = checktest.OK
@@ -151,7 +152,7 @@ func TestConcurrentWritersNeverMix(t *testing.T) {
 				if err := Write(path, pattern(byte(i)), 0o600); err != nil {
 					t.Error(err)
 				}
-				if data, err := os.ReadFile(path); err != nil || !whole(data) {
+				if data, err := regular.Read(path, 1<<20); err != nil || !whole(data) {
 					t.Errorf("a reader sees a mixture: %v", err)
 				}
 			}

@@ -14,13 +14,13 @@ import (
 
 // renamePatience is far more than our own programs take to read a file. Virus scanners and indexers
 // take a look at each new file, too.
-const renamePatience = 5 * time.Second
+const renamePatience = 10 * time.Second
 
 // rename replaces a file as soon as no other process has it open: Windows refuses until then.
 func rename(from, to string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), renamePatience)
 	defer cancel()
-	for range pause.Doubling(ctx, time.Millisecond, 50*time.Millisecond) {
+	for range pause.Doubling(ctx, time.Millisecond, 5*time.Millisecond) {
 		if err = os.Rename(from, to); !inUse(err) || disk.IsDir(to) {
 			break
 		}
