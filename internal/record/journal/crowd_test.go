@@ -101,7 +101,7 @@ func TestRotationAndRetentionUnderManyWriters(t *testing.T) {
 
 // Few enough for a machine on which a process takes its time, as under Wine.
 func TestIssue19AFewWritersLoseNothing(t *testing.T) {
-	const processes, records = 4, 10
+	const processes, records = 3, 5
 	j := tempJournal(t, Limits{})
 	crowd(t, j.dir, processes, records, Limits{})
 	if n := len(readAll(t, j, Position{})); n != processes*records {
