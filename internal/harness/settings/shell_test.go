@@ -24,7 +24,7 @@ func TestShellCommand(t *testing.T) {
 	}
 }
 
-// The shell of a hook on Windows is Git Bash, to which a backslash is none in a path.
+// The shell of a hook on Windows is Git Bash, which finds programs by a path with slashes.
 func TestIssue19WindowsPathsInCommandLines(t *testing.T) {
 	want := `'C:\Program Files\stopgate.exe' hook`
 	if runtime.GOOS == "windows" {

@@ -11,6 +11,6 @@ func Remove(path string, release func()) error {
 	return os.Remove(path)
 }
 
-// beingRemoved reports whether a file cannot be opened because another process removes it: here that
-// keeps nobody from it.
+// beingRemoved reports whether a file cannot be opened because another process removes it. Unix opens
+// it all the same.
 func beingRemoved(error) bool { return false }
