@@ -23,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build install uninstall run test format check unit e2e cross packages bench test-environments test-programs fuzz simulate chaos chaos-agents stress pictures site release generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents stress pictures site release generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -52,7 +52,7 @@ run: build ## a small fleet on a throw-away project, with a daemon of its own
 # would do it.
 test: setup format ## everything CI runs
 	$(KEEP) $(GO) build -o /dev/null ./cmd/...
-	@nice -n 19 $(MAKE) --no-print-directory check cross > beside.log 2>&1 & beside=$$!; \
+	@nice -n 19 $(MAKE) --no-print-directory check cross wine > beside.log 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory e2e > clients.log 2>&1 & clients=$$!; \
 	$(MAKE) --no-print-directory unit; code=$$?; \
 	wait $$clients || code=1; cat clients.log; \
@@ -89,7 +89,7 @@ e2e: ## tests with the real client; none may be skipped
 	if grep -q -- '--- SKIP' e2e.log; then echo "an e2e test was skipped"; exit 1; fi
 
 # Not optimised and not for debuggers, except for this system, for which there is a build already:
-# from nothing it takes half, most of it for SQLite.
+# from nothing it takes half, most of it for SQLite. For Windows that is stopgate alone: stopgated needs Unix.
 cross: ## compiles everywhere
 	@here=$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH); \
 	for os in linux darwin windows; do for arch in amd64 arm64; do \
@@ -97,6 +97,9 @@ cross: ## compiles everywhere
 	  flags='all=-N -l -dwarf=false'; [ "$$os/$$arch" != "$$here" ] || flags=; \
 	  $(KEEP) GOOS=$$os GOARCH=$$arch $(GO) build -gcflags="$$flags" -ldflags='-s -w' -o /dev/null ./cmd/... || exit 1; \
 	done; done
+
+wine: ## what stopgate does on Windows, run by Wine
+	@GO="$(GO)" scripts/wine
 
 # A directory of its own: what is in dist is what a release publishes.
 packages: ## dist: archives, deb, rpm, npm, Homebrew, checksums; PLATFORMS=linux/amd64 makes only those

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -144,3 +146,6 @@ func findStopgate(env []string) (string, error) {
 	}
 	return "", errors.New("the program stopgate was not found: put it next to stopgated, or on the PATH")
 }
+
+// closeOnExec keeps a file that we were given from what we start.
+func closeOnExec(fd uint64) { syscall.CloseOnExec(int(fd)) }

@@ -1,5 +1,8 @@
+//go:build unix
+
 // Command stopgated does what is too heavy for the program that answers hooks.
-// stopgate starts it; people seldom do.
+// stopgate starts it; people seldom do. It needs Unix: on Windows a socket cannot tell which user is
+// connected, and there is no tmux.
 package main
 
 import (

@@ -31,8 +31,8 @@ func Main(args []string) int {
 	if code, isHook := entry.Answer(args); isHook {
 		return code
 	}
-	if plane.IsErrand(args) {
-		return plane.RunErrand(args[2:])
+	if code, isErrand := plane.RunErrand(args); isErrand {
+		return code
 	}
 	if program.Called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
 		fmt.Println(program.Version()) // bare, as that tool does
@@ -121,6 +121,7 @@ func newRoot(name string) *cobra.Command {
 	}
 	root.AddCommand(newExitCodes())
 	addCompletion(root, groupTools)
+	fitSystem(root)
 	showFirstScreen(root)
 	return root
 }

@@ -30,11 +30,12 @@ not run, 4 cancelled, 130 interrupted.`
   oj pipeline list --watch
   oj decision resolve 9f8e7d6c 1`
 	run := plane.NewStart()
-	run.Use = strings.Replace(run.Use, "start", "run", 1)
 	schedule := plane.NewSchedule()
 	schedule.Aliases = []string{"cron"} // which it takes the place of
 	root.AddCommand(run, plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(),
 		plane.NewQueue(), plane.NewWorker(), schedule, plane.NewWorkspace(), plane.NewDaemon(), status.NewStatus(), status.NewLog(), newVersion())
+	fitSystem(root)
+	run.Use = strings.Replace(run.Use, "start", "run", 1)
 	renameExamples(root)
 	root.SetErr(oddjobsWriter{term.StreamTo(os.Stderr)})
 	return root

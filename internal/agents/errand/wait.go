@@ -85,7 +85,7 @@ func Remove(dir string) (removed bool, err error) {
 	if err := os.RemoveAll(gone); err != nil {
 		return false, err
 	}
-	if os.Rename(dir, gone) != nil { // as on Windows, where the lock is open
+	if os.Rename(dir, gone) != nil { // then it goes under its own
 		gone = dir
 	}
 	return true, os.RemoveAll(gone)

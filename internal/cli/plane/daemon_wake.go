@@ -10,14 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/disk"
@@ -299,13 +297,6 @@ func (p *Plane) awaitEnd(ctx context.Context, pid int) error {
 			return term.CannotRun(fmt.Errorf("the daemon (process %d) has not stopped after %s", pid, plain.Duration(stopPatience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 		}
 	}
-}
-
-// leftRunning reports whether something runs that a daemon has started which is gone.
-func (p *Plane) leftRunning() bool {
-	dir := filepath.Join(p.stateDir, "errands")
-	entries, _ := os.ReadDir(dir) // none: nothing was started
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return errand.Runs(filepath.Join(dir, e.Name())) })
 }
 
 // left says what a daemon that has ended was to end as well, and did not, or may not have.

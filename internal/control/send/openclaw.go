@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -59,20 +58,14 @@ func (s Sender) openClawArgs(a registry.Agent, l wake.Letter) (args []string, er
 		option = "--message-file"
 		message, err = s.keep(l)
 	} else {
-		message, err = s.fit(l, maxArgument(), func(message string) int { return len(message) })
+		message, err = s.fit(l, maxArgument, func(message string) int { return len(message) })
 	}
 	// A NUL would keep the program from starting.
 	return append(args, option, strings.ReplaceAll(message, "\x00", ""), "--json"), err
 }
 
-// maxArgument is how large one argument may be: Linux takes 128 KiB, Windows 32 KiB for
-// all of them.
-func maxArgument() int {
-	if runtime.GOOS == "windows" {
-		return 24 << 10
-	}
-	return 120 << 10
-}
+// maxArgument is how large one argument may be: Linux takes 128 KiB.
+const maxArgument = 120 << 10
 
 // start starts the program and waits for it, as long as we have time. Its output goes
 // to files: a pipe would break when we are killed, and with it the program.
@@ -195,7 +188,7 @@ func (s Sender) discard(t try) {
 	for _, file := range r.files() {
 		_ = os.Remove(file.path)
 	}
-	if t.agent.Gateway.MessageFile || len(t.letter.Body) <= maxArgument() {
+	if t.agent.Gateway.MessageFile || len(t.letter.Body) <= maxArgument {
 		_ = os.Remove(filepath.Join(r.dir, "message.md"))
 	}
 	_ = os.Remove(r.dir) // unless the message is in it

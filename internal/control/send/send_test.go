@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +108,7 @@ func TestLog(t *testing.T) {
 		t.Error(diff)
 	}
 	path := filepath.Join(o.StateDir, "logs", "wake.log")
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	writeFile(t, path, strings.Repeat("x", 1<<20+1), 0o600)

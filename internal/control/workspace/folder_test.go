@@ -3,7 +3,6 @@ package workspace
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
@@ -27,10 +26,8 @@ func folder(t *testing.T, kind runbook.WorkspaceKind) *scene {
 	write("fixed/b", "two", 0o444)
 	checktest.OK(t, os.Chmod(filepath.Join(s.task.Project, "fixed"), 0o555))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(s.task.Project, "fixed"), 0o755) })
-	if runtime.GOOS != "windows" {
-		checktest.OK(t, os.Symlink("a.txt", filepath.Join(s.task.Project, "near")))
-		checktest.OK(t, os.Symlink(filepath.Join(s.task.Project, "a.txt"), filepath.Join(s.task.Project, "far")))
-	}
+	checktest.OK(t, os.Symlink("a.txt", filepath.Join(s.task.Project, "near")))
+	checktest.OK(t, os.Symlink(filepath.Join(s.task.Project, "a.txt"), filepath.Join(s.task.Project, "far")))
 	return s
 }
 
@@ -108,9 +105,6 @@ func TestACopyIsNotCopiedIntoItself(t *testing.T) {
 
 // What a person does in the project meanwhile makes no work of an untouched copy.
 func TestTheProjectOfACopyGoesOn(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the system does not tell when a file was changed")
-	}
 	s := folder(t, runbook.FolderCopy)
 	s.make()
 	checktest.OK(t, os.WriteFile(filepath.Join(s.task.Project, "a.txt"), []byte("a person's own work"), 0o644))

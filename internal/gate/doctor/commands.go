@@ -54,7 +54,7 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 	needs, err := s.needs(ctx, lines)
 	for i, c := range lines {
 		if err != nil {
-			unsure = append(unsure, UnsureCommand{plain.Line(c.gate), plain.Line(c.check), plain.Line("not read: " + err.Error())})
+			unsure = append(unsure, UnsureCommand{plain.Line(c.gate), plain.Line(c.check), plain.Line(c.line + " (not read: " + err.Error() + ")")})
 			continue
 		}
 		look(c, needs[i])

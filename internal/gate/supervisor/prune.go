@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -75,19 +74,13 @@ func (d Dir) forget(session string, now time.Time) {
 	if err != nil {
 		return
 	}
-	defer unlock()
 	info, err := os.Lstat(d.StateFile(session))
-	if err == nil && now.Sub(info.ModTime()) <= forgetAfter {
+	young := err == nil && now.Sub(info.ModTime()) <= forgetAfter
+	if young || os.Remove(d.StateFile(session)) != nil && exists(d.StateFile(session)) {
+		unlock()
 		return
 	}
-	if os.Remove(d.StateFile(session)) != nil && exists(d.StateFile(session)) {
-		return
-	}
-	if runtime.GOOS == "windows" {
-		unlock() // where an open file cannot be removed
-	}
-	// Whoever waits for this lock notices that it is no longer the one to take.
-	_ = os.Remove(d.lockFile(session))
+	_ = lockfile.Remove(d.lockFile(session), unlock)
 }
 
 // own lists the files in the directory that have one of our names.

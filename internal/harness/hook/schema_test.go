@@ -6,11 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 func TestCommittedSchemasAreWhatTheGeneratorWrites(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "run", "./schemagen", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(environtest.Need(t, "go"), "run", "./schemagen", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	fresh, err := filepath.Glob(filepath.Join(dir, "*.json"))

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -114,7 +115,7 @@ func TestApplySupervises(t *testing.T) {
 // two. Where the program is gone, the entry is taken over.
 func TestApplyLeavesAnotherInstallationsEntry(t *testing.T) {
 	dir := t.TempDir()
-	other, mine := filepath.Join(dir, "other", "ccc"), filepath.Join(dir, "mine", "ccc")
+	other, mine := filepath.ToSlash(filepath.Join(dir, "other", "ccc"+suffix)), filepath.ToSlash(filepath.Join(dir, "mine", "ccc"+suffix))
 	for _, program := range []string{other, mine} {
 		check(t, os.MkdirAll(filepath.Dir(program), 0o755))
 		check(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755))
@@ -462,9 +463,7 @@ func TestConcurrentLaunches(t *testing.T) {
 func TestApplyThroughALink(t *testing.T) {
 	path, target := settingsPath(t), settingsPath(t, "{}")
 	os.MkdirAll(filepath.Dir(path), 0o755)
-	if err := os.Symlink(target, path); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, target, path)
 	mustApply(t, path, Change{Supervisor: supervisor(ccc)})
 	if f := inspect(location{User, target}); len(f.Supervisor) != 1 {
 		t.Errorf("%+v", f)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // What is written is read again, whatever the path.
@@ -55,18 +56,18 @@ func TestE16WhichEntriesAreCurrent(t *testing.T) {
 // Entries that resolve to this binary are ours by whatever name; those of other tools and of
 // another program of our name are not.
 func TestE17OursResolvesToThisBinary(t *testing.T) {
-	dir := t.TempDir()
+	dir := programDir(t)
 	self, err := os.Executable()
 	check(t, err)
 	for _, name := range []string{"conclaude", "sg2"} {
-		check(t, os.Symlink(self, filepath.Join(dir, name)))
+		check(t, alias(self, filepath.Join(dir, name+suffix)))
 	}
 	check(t, os.Mkdir(filepath.Join(dir, "other"), 0o755))
 	for _, name := range []string{"conclaude", "stopgate", "ccc"} {
-		check(t, os.WriteFile(filepath.Join(dir, "other", name), []byte("#!/bin/sh\n"), 0o755))
+		check(t, os.WriteFile(filepath.Join(dir, "other", name+suffix), []byte("#!/bin/sh\n"), 0o755))
 	}
 	t.Setenv("DIR", dir)
-	t.Setenv("PATH", filepath.Join(dir, "other")+":/usr/bin:/bin")
+	t.Setenv("PATH", filepath.Join(dir, "other"))
 	for command, want := range map[string]bool{
 		dir + "/conclaude Stop":          true,
 		dir + "/sg2 hook Stop":           true,
@@ -84,7 +85,7 @@ func TestE17OursResolvesToThisBinary(t *testing.T) {
 		"stopgate hook Stop": false, // of another stopgate
 	} {
 		e := Entry{Event: hook.Stop, Command: command}
-		if e.Living() && (command[0] != '/' && command[0] != '"') {
+		if e.Living() && !strings.HasPrefix(command, dir) && command[0] != '"' {
 			t.Errorf("%s: another program is taken for this one", command)
 		}
 		if got := e.ours(); got != want {
@@ -180,7 +181,7 @@ func TestInstallUpgrades(t *testing.T) {
 // sh runs a command line as the client does.
 func sh(t testing.TB, line string, env ...string) string {
 	t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", line)
+	cmd := exec.Command(environtest.Need(t, "sh"), "-c", line)
 	cmd.Env = append(env, "PATH=/usr/bin:/bin")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -226,7 +227,7 @@ func TestE14TheGuardCallsTheProgram(t *testing.T) {
 	program := filepath.Join(dir, Program)
 	check(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\"; cat; exit 3\n"), 0o755))
 	for _, call := range []Call{{program, hook.Stop, 20 * time.Minute, ""}, {Program, hook.SessionStart, 90 * time.Second, "claude"}} {
-		cmd := exec.Command("/bin/sh", "-c", call.Line())
+		cmd := exec.Command(environtest.Need(t, "sh"), "-c", call.Line())
 		cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin"}
 		cmd.Stdin = strings.NewReader("payload")
 		out, err := cmd.Output()

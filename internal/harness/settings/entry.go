@@ -95,7 +95,7 @@ func (e Entry) CallsSupervisor(own ...string) bool {
 	case "stopgate", "ccc":
 		return reviews
 	}
-	return reviews && slices.Contains(own, program)
+	return reviews && slices.ContainsFunc(own, func(path string) bool { return ShellCommand(path) == ShellCommand(program) })
 }
 
 // review is the program of an entry of the form "PROGRAM supervisor-hook".

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -106,9 +107,7 @@ func TestInspectListsAHomeOnce(t *testing.T) {
 func TestInspectTakesADanglingLinkForNoFile(t *testing.T) {
 	path := settingsPath(t)
 	os.Mkdir(filepath.Dir(path), 0o755)
-	if err := os.Symlink("nowhere", path); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, "nowhere", path)
 	if f := inspect(location{Project, path}); f.Exists || f.Dropped() {
 		t.Errorf("%+v", f)
 	}

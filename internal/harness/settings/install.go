@@ -34,7 +34,7 @@ func Install(path string, entries []Entry) (changed bool, err error) {
 		changed, err = replace(f, text, !hasOurs(f.Text))
 		return err
 	})
-	return changed, err
+	return changed && err == nil, err
 }
 
 // hasOurs reports whether there are entries of ours, of whatever kind. Another tool has a ccc

@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -372,9 +373,7 @@ func TestInstallWritesThroughALink(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "dotfiles", "claude.json")
 	put(t, target, "{\n    \"a\": 1\n}\n")
 	os.Mkdir(filepath.Dir(path), 0o755)
-	if err := os.Symlink(target, path); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, target, path)
 	mustInstall(t, path, entry(hook.Stop))
 	if to, err := os.Readlink(path); err != nil || to != target {
 		t.Fatalf("the link is %q, %v", to, err)

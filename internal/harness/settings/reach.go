@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,7 +68,7 @@ func (f File) lost(files []File, e Entry) string {
 		return by.Path + " switches all hooks off"
 	case len(e.Spoilt) > 0:
 		return "the entry in " + f.Path + " has " + strings.Join(e.Spoilt, ", ") + ", so that its answer does not count"
-	case filepath.IsAbs(program) && !found:
+	case baseName(program) != program && !found:
 		return f.Path + " calls " + program + ", which is not there"
 	}
 	return ""

@@ -24,10 +24,10 @@ func resolve(program string) (path string, found bool) {
 }
 
 // installable reports whether we would write the program so: by its bare name, or by a path
-// that is the same in every directory.
+// that is the same in every directory. On Windows too, as Git Bash has paths that begin with a slash.
 func installable(program string) bool {
 	program = os.ExpandEnv(program)
-	return program == filepath.Base(program) || filepath.IsAbs(program)
+	return program == filepath.Base(program) || filepath.IsAbs(program) || strings.HasPrefix(program, "/")
 }
 
 // isSelf reports whether path leads to the program that is running or, in stopgated, to its stopgate:

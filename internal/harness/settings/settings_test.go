@@ -3,6 +3,7 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	os.Setenv("HOME", filepath.Join(dir, "home"))
+	environtest.MoveHome(filepath.Join(dir, "home"))
 	os.Setenv("STOPGATE_STATE_DIR", filepath.Join(dir, "state"))
 	if err := link(filepath.Join(dir, "bin")); err != nil {
 		panic(err)
@@ -44,12 +45,31 @@ func link(dir string) error {
 		return err
 	}
 	for _, name := range []string{"stopgate", "agent-gauntlet"} {
-		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+		if err := alias(self, filepath.Join(dir, name+suffix)); err != nil {
 			return err
 		}
 	}
-	living = filepath.Join(dir, "stopgate")
+	living = filepath.ToSlash(filepath.Join(dir, "stopgate"+suffix))
 	return os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
+// alias gives a program another name. Not every user of Windows may make symbolic links.
+func alias(program, path string) error {
+	if runtime.GOOS == "windows" {
+		return os.Link(program, path)
+	}
+	return os.Symlink(program, path)
+}
+
+// suffix ends the name of a program's file.
+var suffix = map[string]string{"windows": ".exe"}[runtime.GOOS]
+
+// programDir is a directory for names of this program. Windows removes none of them while it runs.
+func programDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(filepath.Dir(living), "")
+	check(t, err)
+	return filepath.ToSlash(dir)
 }
 
 // entry has the form that was installed before Call: short enough to be read in tests of what

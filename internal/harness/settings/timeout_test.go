@@ -90,8 +90,8 @@ func TestStopHookTimeout(t *testing.T) {
 
 func TestSupervisorTimeout(t *testing.T) {
 	root := t.TempDir()
-	ccc := filepath.Join(root, "ccc")
-	check(t, os.Symlink(living, ccc))
+	ccc := programDir(t) + "/ccc" + suffix
+	check(t, alias(living, ccc))
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	for entry, want := range map[string]time.Duration{
 		`"command":"` + ccc + ` supervisor-hook","timeout":660`:              660 * time.Second,

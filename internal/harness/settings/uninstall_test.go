@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 func TestUninstallRemovesWhatInstallMade(t *testing.T) {
@@ -140,9 +141,7 @@ func TestUninstallLeavesALinkInPlace(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "claude.json")
 	put(t, target, `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook"}]}]}}`)
 	os.Mkdir(filepath.Dir(path), 0o755)
-	if err := os.Symlink(target, path); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, target, path)
 	mustUninstall(t, path)
 	same(t, "target", get(t, target), "{}\n")
 	if _, err := os.Readlink(path); err != nil {

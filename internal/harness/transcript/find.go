@@ -2,10 +2,7 @@ package transcript
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/stopgate/stopgate/internal/sys/disk"
@@ -26,8 +23,8 @@ func Find(projects, beside, session string) (path string, err error) {
 	if !filepath.IsAbs(projects) { // nobody knows where they are
 		return "", nil
 	}
-	folders, err := os.ReadDir(projects)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	folders, err := disk.List(projects)
+	if err != nil {
 		return "", fmt.Errorf("look for a transcript: %w", err)
 	}
 	for _, folder := range folders {

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // parseKind reads a file of the kind that a schema is for.
@@ -72,7 +73,7 @@ func schemaText(t testing.TB, kind string) string {
 
 func TestCommittedSchemasAreWhatTheGeneratorWrites(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "run", "./schemagen", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(environtest.Need(t, "go"), "run", "./schemagen", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, kind := range Kinds() {

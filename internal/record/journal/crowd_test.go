@@ -99,6 +99,16 @@ func TestRotationAndRetentionUnderManyWriters(t *testing.T) {
 	}
 }
 
+// Few enough for a machine on which a process takes its time, as under Wine.
+func TestIssue19AFewWritersLoseNothing(t *testing.T) {
+	const processes, records = 3, 5
+	j := tempJournal(t, Limits{})
+	crowd(t, j.dir, processes, records, Limits{})
+	if n := len(readAll(t, j, Position{})); n != processes*records {
+		t.Errorf("%d records, want %d", n, processes*records)
+	}
+}
+
 func TestRotationLosesNothing(t *testing.T) {
 	const processes, records = 8, 100
 	limits := Limits{SegmentSize: 4 << 10}

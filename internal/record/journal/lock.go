@@ -18,8 +18,7 @@ const lockName = "lock"
 func (j *Journal) lock() (unlock func(), err error) {
 	unlock, err = lockfile.Acquire(context.Background(), j.path(lockName), j.lockWait)
 	if errors.Is(err, lockfile.ErrBusy) {
-		return nil, fmt.Errorf("%s: %w for %v: find it with \"fuser -v %[1]s\", then resume or end it",
-			j.path(lockName), ErrLocked, j.lockWait)
+		return nil, fmt.Errorf("%s: %w for %v: %s", j.path(lockName), ErrLocked, j.lockWait, findHolder(j.path(lockName)))
 	}
 	return unlock, err
 }

@@ -68,7 +68,7 @@ func replace(path string, data []byte, perm os.FileMode, durable bool) (err erro
 	if err := tmp.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := rename(tmp.Name(), path); err != nil {
 		return err
 	}
 	step.Done(step.Step{Kind: step.Renamed, Path: path, From: tmp.Name()})

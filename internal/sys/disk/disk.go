@@ -37,7 +37,7 @@ func Same(a, b string) bool {
 // List is os.ReadDir; a missing directory is empty.
 func List(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && !IsRegular(dir) { // Windows does not find a file as a directory
 		return nil, nil
 	}
 	return entries, err

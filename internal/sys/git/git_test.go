@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 func at(r *gittest.Repo) Repo { return At(r.Dir, r.Env) }
 
 func TestErrorsSayWhatIsWrong(t *testing.T) {
+	environtest.Need(t, "git")
 	plain := At(gittest.Dir(t), gittest.Environ(t))
 	if _, err := plain.Files(t.Context()); !errors.Is(err, ErrNotRepository) {
 		t.Errorf("no repository: %v", err)

@@ -26,8 +26,8 @@ const open = os.O_RDONLY | regular.NonBlocking
 
 // Acquire takes the lock on a file, which is made where it does not exist, and waits at most
 // patience for those that hold it. The lock ends with release or with the process, however that
-// ends. The file stays: a lock that is removed no longer locks. Only the holder may remove it, as
-// the last thing before the release.
+// ends. The file stays: a lock that is removed no longer locks. Only the holder may remove it, by
+// Remove.
 func Acquire(ctx context.Context, path string, patience time.Duration) (release func(), err error) {
 	lock := flock.New(path, flock.SetFlag(open|regular.NoFollow|os.O_CREATE), flock.SetPermissions(0o600))
 	return wait(ctx, lock, patience, func() (bool, error) {
@@ -68,6 +68,9 @@ func wait(ctx context.Context, lock handle, patience time.Duration, try func() (
 			var taken bool
 			if taken, err = try(); taken {
 				return func() { _ = lock.Close() }, nil
+			}
+			if beingRemoved(err) {
+				err = nil
 			}
 		}
 		if err == nil && !time.Now().Before(end) {
@@ -124,11 +127,12 @@ func prune(path string, before time.Time) {
 	if err != nil {
 		return
 	}
-	defer release()
-	if silent(path, before) { // still
-		_ = os.Remove(path)
-		_ = os.Remove(path + Suffix)
+	if !silent(path, before) { // any more
+		release()
+		return
 	}
+	_ = os.Remove(path)
+	_ = Remove(path+Suffix, release)
 }
 
 // silent reports whether a file was last written before a moment. Where there is only its
@@ -148,7 +152,7 @@ func Held(path string) (bool, error) {
 	lock := flock.New(path, flock.SetFlag(open), flock.SetPermissions(0o600))
 	free, err := lock.TryRLock()
 	_ = lock.Close() // it was only looked at
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || beingRemoved(err) {
 		return false, nil
 	}
 	return err == nil && !free, err

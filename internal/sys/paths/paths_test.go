@@ -4,14 +4,25 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
+
+// rooted is an absolute path on this system.
+func rooted(path string) string {
+	if runtime.GOOS == "windows" {
+		return "C:" + filepath.FromSlash(path)
+	}
+	return path
+}
 
 // setenv sets the variables and empties the others that paths are made of.
 func setenv(t *testing.T, env map[string]string) {
 	t.Helper()
-	for _, name := range []string{"STOPGATE_STATE_DIR", "OJ_STATE_DIR", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "HOME"} {
+	for _, name := range []string{"STOPGATE_STATE_DIR", "OJ_STATE_DIR", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"} {
 		t.Setenv(name, env[name])
 	}
+	environtest.SetHome(t, env["HOME"])
 }
 
 func TestStateDir(t *testing.T) {
@@ -22,13 +33,13 @@ func TestStateDir(t *testing.T) {
 		env  map[string]string
 		want string // empty: an error
 	}{
-		{"ours first", map[string]string{"STOPGATE_STATE_DIR": "/s", "OJ_STATE_DIR": "/o", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/s"},
-		{"then oj's", map[string]string{"OJ_STATE_DIR": "/o", "XDG_STATE_HOME": "/x", "HOME": "/h"}, "/o"},
-		{"then XDG", map[string]string{"XDG_STATE_HOME": "/x", "HOME": "/h"}, "/x/stopgate"},
-		{"then home", map[string]string{"HOME": "/h"}, "/h/.local/state/stopgate"},
-		{"XDG must be absolute", map[string]string{"XDG_STATE_HOME": "x", "HOME": "/h"}, "/h/.local/state/stopgate"},
+		{"ours first", map[string]string{"STOPGATE_STATE_DIR": rooted("/s"), "OJ_STATE_DIR": rooted("/o"), "XDG_STATE_HOME": rooted("/x"), "HOME": rooted("/h")}, rooted("/s")},
+		{"then oj's", map[string]string{"OJ_STATE_DIR": rooted("/o"), "XDG_STATE_HOME": rooted("/x"), "HOME": rooted("/h")}, rooted("/o")},
+		{"then XDG", map[string]string{"XDG_STATE_HOME": rooted("/x"), "HOME": rooted("/h")}, rooted("/x/stopgate")},
+		{"then home", map[string]string{"HOME": rooted("/h")}, rooted("/h/.local/state/stopgate")},
+		{"XDG must be absolute", map[string]string{"XDG_STATE_HOME": "x", "HOME": rooted("/h")}, rooted("/h/.local/state/stopgate")},
 		{"ours may be relative", map[string]string{"STOPGATE_STATE_DIR": "s"}, filepath.Join(cwd, "s")},
-		{"spaces and newlines", map[string]string{"STOPGATE_STATE_DIR": "/a b\nc"}, "/a b\nc"},
+		{"spaces and newlines", map[string]string{"STOPGATE_STATE_DIR": rooted("/a b\nc")}, rooted("/a b\nc")},
 		{"nothing", nil, ""},
 	}
 	for _, tt := range tests {
@@ -43,15 +54,15 @@ func TestStateDir(t *testing.T) {
 }
 
 func TestConfigPaths(t *testing.T) {
-	setenv(t, map[string]string{"HOME": "/h"})
-	if got, err := GlobalConfig(); got != "/h/.config/agent-gauntlet/config.yml" || err != nil {
+	setenv(t, map[string]string{"HOME": rooted("/h")})
+	if got, err := GlobalConfig(); got != rooted("/h/.config/agent-gauntlet/config.yml") || err != nil {
 		t.Errorf("global config: %q, %v", got, err)
 	}
-	if got, err := ClientConfigDir(); got != "/h/.claude" || err != nil {
+	if got, err := ClientConfigDir(); got != rooted("/h/.claude") || err != nil {
 		t.Errorf("client: %q, %v", got, err)
 	}
-	t.Setenv("CLAUDE_CONFIG_DIR", "/c")
-	if got, err := ClientConfigDir(); got != "/c" || err != nil {
+	t.Setenv("CLAUDE_CONFIG_DIR", rooted("/c"))
+	if got, err := ClientConfigDir(); got != rooted("/c") || err != nil {
 		t.Errorf("client: %q, %v", got, err)
 	}
 	setenv(t, nil)

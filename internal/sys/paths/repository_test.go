@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
@@ -20,9 +21,7 @@ func TestRepository(t *testing.T) {
 	}
 	gittest.At(t, main).Git("worktree", "add", "-q", "../linked")
 	gittest.At(t, main).Git("submodule", "--quiet", "add", other, "lib")
-	if err := os.Symlink(main, filepath.Join(base, "link")); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, main, filepath.Join(base, "link"))
 
 	shared := filepath.Join(main, ".git")
 	for _, tt := range []struct{ dir, common, within string }{

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -88,7 +89,7 @@ func (r Result) String() string {
 	case r.TimedOut:
 		return fmt.Sprintf("timed out after %s", round(r.Duration))
 	case r.Err != nil:
-		return "could not be started: " + r.Err.Error()
+		return "could not be started: " + r.startError()
 	case r.Signal != 0:
 		return fmt.Sprintf("was ended by signal %d (%s)", int(r.Signal), r.Signal)
 	case r.Code == 126:
@@ -97,6 +98,16 @@ func (r Result) String() string {
 		return "was not found (exit 127)"
 	}
 	return fmt.Sprintf("exit %d", r.Code)
+}
+
+// startError says why a command could not be started. Windows has no sh of its own, but Claude Code
+// needs Git Bash there.
+func (r Result) startError() string {
+	missing, ok := errors.AsType[*exec.Error](r.Err)
+	if runtime.GOOS == "windows" && ok && missing.Name == "sh" {
+		return "sh is not on the PATH: run this in Git Bash, or add the folder bin of Git for Windows to the PATH"
+	}
+	return r.Err.Error()
 }
 
 // round shows whole seconds from ten on, and tenths below.

@@ -86,7 +86,7 @@ func open(
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, refused
 	}
-	file, err := openFile(path, flags|NonBlocking, mode)
+	file, err := whenFree(func() (*os.File, error) { return openFile(path, flags|NonBlocking, mode) })
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
@@ -71,9 +72,7 @@ func TestLedgerIsReadBack(t *testing.T) {
 func TestOneLedgerPerWorktree(t *testing.T) {
 	state, root := t.TempDir(), t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(root, link); err != nil {
-		t.Skip(err)
-	}
+	environtest.Symlink(t, root, link)
 	a, b, c := Open(state, root), Open(state, link), Open(state, t.TempDir())
 	if a.path() != b.path() || a.path() == c.path() || a.IndexFile() != b.IndexFile() || a.IndexFile() == c.IndexFile() {
 		t.Errorf("%s, %s, %s", a.path(), b.path(), c.path())

@@ -49,3 +49,10 @@ func tryLock(f *os.File, exclusive bool) (bool, error) {
 		return err == nil, err
 	}
 }
+
+// takeOver puts the file aside into the place of an abandoned one. Another process that wants to do so
+// needs the lock on the old file, which we have, until the new one is in its place.
+func takeOver(left *os.File, aside string) error {
+	defer left.Close()
+	return os.Rename(aside, left.Name())
+}

@@ -3,6 +3,7 @@ package logdir
 import (
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -52,4 +53,23 @@ func tryLock(f *os.File, exclusive bool) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// takeOver puts the file aside into the place of an abandoned one. An open file cannot be replaced here,
+// so the old one is removed under its lock, and another process may be first with a new one: then the
+// error is fs.ErrExist. The old name may be in use until the last process has closed the file.
+func takeOver(left *os.File, aside string) error {
+	path := left.Name()
+	err := os.Remove(path)
+	_ = left.Close()
+	if err != nil {
+		return err
+	}
+
+	err = os.Link(aside, path)
+	for waited := time.Duration(0); waited < childPatience && errors.Is(err, windows.ERROR_ACCESS_DENIED); waited += childPace {
+		pause(childPace)
+		err = os.Link(aside, path)
+	}
+	return err
 }

@@ -63,11 +63,9 @@ func (d Dir) install(aside string) (gone Owner, err error) {
 			return Owner{}, err
 		}
 		gone = ownerIn(left)
-		// Whoever else wants to take it over needs the lock on the old file, which
-		// we have, until the new one is in its place.
-		err = os.Rename(aside, d.file(lockName))
-		_ = left.Close()
-		return gone, d.asideError(err)
+		if err := takeOver(left, aside); !errors.Is(err, fs.ErrExist) {
+			return gone, d.asideError(err)
+		}
 	}
 	return Owner{}, d.held(Owner{})
 }

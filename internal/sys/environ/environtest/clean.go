@@ -9,10 +9,6 @@ import (
 	"syscall"
 )
 
-// NoHome is the home directory of tests that have none of their own. There is nothing in it, and
-// not even root can put something there.
-const NoHome = "/proc/no-home"
-
 // fixed are the variables that have the same value everywhere.
 var fixed = map[string]string{"HOME": NoHome, "LANG": "C.UTF-8", "SHELL": "/bin/sh", "TZ": "UTC"}
 
@@ -46,7 +42,7 @@ func Clean() {
 // without, and the switches of the tests themselves. TMPDIR goes, as the path of a socket must be
 // short.
 func kept(name string) bool {
-	switch name {
+	switch strings.ToUpper(name) { // Windows spells them in its own way
 	case "PATH", "CC", "CGO_ENABLED",
 		"COMSPEC", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP",
 		"CHAOS_CLIENT", "CLAUDE_BIN", "STOPGATE_FULL", "STOPGATE_ROUNDS", "STOPGATE_SEED", "STOPGATE_TESTS", "UPDATE_SCRIPTS":

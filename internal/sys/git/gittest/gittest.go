@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // Repo is a repository in a temporary directory.
@@ -48,7 +49,11 @@ func New(t testing.TB, options ...string) *Repo {
 }
 
 // At works in a directory that is or will be a repository.
-func At(t testing.TB, dir string) *Repo { return &Repo{t, dir, Environ(t)} }
+func At(t testing.TB, dir string) *Repo {
+	t.Helper()
+	environtest.Need(t, "git")
+	return &Repo{t, dir, Environ(t)}
+}
 
 // Git runs git and gives its output without the last newline.
 func (r *Repo) Git(args ...string) string {

@@ -1,5 +1,3 @@
-//go:build !unix || darwin
-
 package people
 
 // noDesktop is why nothing can be shown, if so.

@@ -1,6 +1,0 @@
-package main
-
-import "syscall"
-
-// closeOnExec keeps a file that we were given from what we start.
-func closeOnExec(fd uint64) { syscall.CloseOnExec(syscall.Handle(fd)) }
