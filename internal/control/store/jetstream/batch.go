@@ -50,7 +50,6 @@ func (s *Store) AppendAll(ctx context.Context, events ...store.NewEvent) ([]stor
 	return s.appended(events, messages, last), nil
 }
 
-
 // commit sends a batch, and returns the position of its last event.
 func (s *Store) commit(ctx context.Context, messages []*nats.Msg) (store.Position, error) {
 	id := newID()
