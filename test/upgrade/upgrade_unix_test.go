@@ -73,7 +73,7 @@ func TestIssue19EveryRowOfUpgradesHasAScript(t *testing.T) {
 		delete(named, name)
 	}
 	for name := range named {
-		t.Errorf("docs/upgrading.md names %s, which is no script", name)
+		t.Errorf("docs/upgrading.md names %s, which is not a script", name)
 	}
 }
 

@@ -89,7 +89,7 @@ func chartText(unit string, v *float64) string {
 	}
 }
 
-// rounded is a value of which charts need no more than so many parts of one.
+// rounded is a value in so many parts of one: charts need no more.
 func rounded(v, parts float64) *float64 {
 	v = float64(int64(v*parts+0.5)) / parts
 	return &v

@@ -20,7 +20,7 @@ const (
 	maxNote = 1 << 20
 	// maxJudged is how many attestations of a commit are looked at. Each takes two processes.
 	maxJudged = 32
-	// lockPatience is with other runs, each of which holds the lock for some calls of git.
+	// lockPatience is with other runs: each holds the lock for some calls of git.
 	lockPatience = 10 * time.Second
 )
 

@@ -49,7 +49,7 @@ func TestIssue19AStatementHasOneText(t *testing.T) {
 	})
 }
 
-// A text that another reader could take for something else is no statement.
+// A text that another reader could take for something else is not a statement.
 func TestIssue19AnotherTextIsNoStatement(t *testing.T) {
 	text, err := example().encode()
 	check(t, err)

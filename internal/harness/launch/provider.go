@@ -111,7 +111,7 @@ func (c *Config) Variable(provider, name string, variables []string) (string, er
 func (c *Config) Unset(provider string, getenv func(name string) string) (names []string) {
 	for _, name := range c.VariableNames(provider) {
 		text, _ := scalarIn(c.variables(provider)[name])         // Load has looked
-		_, _ = expand(text, func(wanted string) (string, bool) { // what is no name is told by Environment
+		_, _ = expand(text, func(wanted string) (string, bool) { // what is not a name is told by Environment
 			if getenv(wanted) == "" && !slices.Contains(names, wanted) {
 				names = append(names, wanted)
 			}

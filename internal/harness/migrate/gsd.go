@@ -23,7 +23,7 @@ type gsdPlan struct {
 	target string   // our registry
 }
 
-// gsdMarks are files of which the skill has at least one: its registry of today and of before, and what its
+// gsdMarks are files that show the skill, which has at least one of them: its registry of today and of before, and what its
 // agents call.
 var gsdMarks = []string{
 	filepath.Join("config", "agent-registry.json"), filepath.Join("config", "recovery-registry.json"), filepath.Join("bin", "tui-driver.mjs"),

@@ -85,7 +85,7 @@ func inspect(at location) File {
 	f.Faults = d.faults(at.scope)
 	f.list(d.places())
 	if at.scope == Plugin {
-		return f // of which the client reads nothing else
+		return f // the client reads nothing else of it
 	}
 	f.plugins = switches(jsonfile.Member(root, "enabledPlugins"))
 	f.Env = environment(jsonfile.Member(root, "env"))
