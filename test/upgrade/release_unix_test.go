@@ -78,4 +78,15 @@ func TestIssue19AReleaseIsCutFromTheChangelog(t *testing.T) {
 		t.Error(git("log", "-1"))
 	}
 	refused("nothing under", "0.3.0")
+
+	for _, version := range []string{"0.3.0-rc.1", "0.3.0-rc.2", "0.3.0"} { // a candidate comes before its release
+		text, err := os.ReadFile(changelog)
+		check(t, err)
+		check(t, os.WriteFile(changelog, []byte(strings.Replace(string(text), "## Unreleased\n", "## Unreleased\n\n- More.\n", 1)), 0o644))
+		git("commit", "-qam", "more")
+		if out, err := run("scripts/release", version); err != nil {
+			t.Fatalf("%s: %v: %s", version, err, out)
+		}
+	}
+	refused("older than v0.3.0", "0.3.0-rc.3")
 }

@@ -141,7 +141,7 @@ func (f *finder) links() {
 		}
 		c := Copy{What: "link", Path: path}
 		if target := real(path); target != f.self {
-			c.Stale, c.Help = "it leads to "+target, "link it to this program: ln -sf "+f.self+" "+path
+			c.Stale, c.Help = "it leads to "+target, "link it to this program: "+settings.ShellCommand("ln", "-sf", f.self, path)
 		}
 		f.add(c)
 	}
@@ -188,7 +188,11 @@ func (f *finder) hooks() {
 	if err != nil {
 		return
 	}
-	for _, file := range settings.Inspect(cwd) {
+	files := settings.Inspect(cwd)
+	for _, file := range files {
+		if !file.Calls(files) {
+			continue
+		}
 		stale := ""
 		for _, entry := range slices.Concat(file.Entries, file.Supervisor, file.Alike) {
 			stale = cmp.Or(stale, leadsElsewhere(entry))
@@ -198,7 +202,7 @@ func (f *finder) hooks() {
 		}
 		c := Copy{What: "hook", Path: file.Path, Stale: stale}
 		if stale != "" {
-			c.Help = "stopgate hooks install --" + file.Scope.String()
+			c.Help = file.Renew()
 		}
 		f.add(c)
 	}

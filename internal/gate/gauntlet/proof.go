@@ -65,9 +65,9 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 
 // covers is a name for what a pass of the job holds for that another machine comes to as well, if
 // all of it is the same there. It is empty where no machine could tell. Two parts of the key are not
-// in it: the approval, which is looked at apart, and the name of the base, which only
-// gates that read git are told. The state of git is never the same elsewhere: the branch, the index
-// and the base differ.
+// in it: the approval, which is looked at apart, and the base, which a shallow clone does not have; only
+// passes against the configured one are attested. The state of git is never the same elsewhere: the branch,
+// the index and the base differ.
 func (p *prover) covers(ctx context.Context, job *Job) string {
 	gate := job.Gate()
 	if !gate.Cache || p.readsGit(job) {

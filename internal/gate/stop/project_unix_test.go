@@ -288,26 +288,30 @@ func TestE18AnotherUsersProjectIsNotRead(t *testing.T) {
 func TestIssue19APluginRunsOnlyWhatIsApproved(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
+		plugin string // its name
 		global string
 		blocks bool
 		after  string // the global config has this
 	}{
-		"no global config":     {"", false, "\ntrust: enforce\n"},
-		"nothing about trust":  {"retention: {}\n", false, "retention: {}\ntrust: enforce\n"},
-		"a person decided":     {"trust: \"off\"\n", true, "trust: \"off\"\n"},
-		"an invalid one stays": {"trust: 7\n", false, "trust: 7\n"},
+		"no global config":     {"stopgate", "", false, "\ntrust: enforce\n"},
+		"nothing about trust":  {"stopgate", "retention: {}\n", false, "retention: {}\ntrust: enforce\n"},
+		"a person decided":     {"stopgate", "trust: \"off\"\n", true, "trust: \"off\"\n"},
+		"an invalid one stays": {"stopgate", "trust: 7\n", false, "trust: 7\n"},
+		"another plugin":       {"other", "retention: {}\n", true, "retention: {}\n"}, // whose hook has started the client
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, failing)
-			s.env = append(s.env, "CLAUDE_PLUGIN_ROOT=/plugins/stopgate")
+			plugin := t.TempDir()
+			write(t, filepath.Join(plugin, ".claude-plugin", "plugin.json"), `{"name": "`+tt.plugin+`"}`)
+			s.env = append(s.env, "CLAUDE_PLUGIN_ROOT="+plugin)
 			if tt.global != "" {
 				write(t, s.global, tt.global)
 			}
 			if r := s.stop(nil); r.blocks() != tt.blocks {
 				t.Errorf("blocks %t: %s", r.blocks(), r.Stdout)
 			}
-			if text := checktest.Read(t, s.global); !strings.Contains(text, tt.after) {
+			if text := checktest.Read(t, s.global); !strings.Contains(text, tt.after) || tt.plugin == "other" && text != tt.global {
 				t.Errorf("the global config is %q", text)
 			}
 		})

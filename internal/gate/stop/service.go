@@ -114,7 +114,7 @@ func journalDir(stateDir string) string { return filepath.Join(stateDir, "journa
 
 func (s *Service) newCall() *call {
 	global, globalErr := trust.LoadGlobal(s.GlobalConfig, s.StateDir) // what it cannot read is at its default
-	if claude.PluginRoot(s.Environ) != "" {
+	if settings.IsOurPlugin(claude.PluginRoot(s.Environ)) {
 		trust.EnforceUnlessDecided(global, s.GlobalConfig)
 	}
 	return &call{

@@ -79,6 +79,18 @@ func readPlugins(user string) (s pluginStore) {
 	return s
 }
 
+// IsOurPlugin reports whether a folder is that of our plugin. The variable that names the folder of a plugin
+// is also there for hooks of a client that another plugin has started.
+func IsOurPlugin(folder string) bool {
+	var manifest struct {
+		Name string `json:"name"`
+	}
+	if folder != "" {
+		decode(filepath.Join(folder, ".claude-plugin", "plugin.json"), &manifest)
+	}
+	return manifest.Name == Program
+}
+
 func decode(path string, into any) {
 	if text, err := jsonfile.ReadText(path); err == nil {
 		_ = json.Unmarshal(text, into) // what has another type stays empty
@@ -103,7 +115,7 @@ func inspectPlugins(user, dir string, files []File) (all []File) {
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
 		by, said := decided[id]
-		if !by.On && !said && !store.installedFor(id, dir) {
+		if !said && !store.installedFor(id, dir) {
 			continue // it is another project's
 		}
 		if f, found := store.inspect(id, dir); found {
@@ -220,8 +232,11 @@ func (f File) Remove() string {
 
 // Renew is the command that brings the entries of the file to what this stopgate installs.
 func (f File) Renew() string {
-	if f.Scope == Plugin {
+	switch f.Scope {
+	case Plugin:
 		return "claude plugin update " + ShellCommand(f.Plugin) + scopeFlag(f.installed.Scope)
+	case Managed:
+		return "ask your administrator to update " + f.Path
 	}
 	return "stopgate hooks install --" + f.Scope.String()
 }
