@@ -113,6 +113,10 @@ func (t *turn) adopted(start, now time.Time) (answer given, found bool) {
 	return answer, true
 }
 
+// outdated reports whether the work may be another one than the answer allowed: it was given before a call
+// began. To judge that once more costs little, because of the proofs.
+func (g given) outdated(start time.Time) bool { return g.Decision != "block" && !g.At.After(start) }
+
 // together is how far apart two calls for one stop may begin. The client starts them at once, but a plugin's
 // was seen to begin only when the other one, with a fast gate, had been answered.
 const together = 10 * time.Second

@@ -109,6 +109,7 @@ type scene struct {
 	keepers []keeper.Keeper
 	now     func() time.Time
 	timeout time.Duration // that the installed entry carries
+	caller  string        // the entry that calls
 	stderr  buffer
 }
 
@@ -192,7 +193,7 @@ func (s *scene) payload(e hook.Event, extra fields) []byte {
 func (s *scene) service() *Service {
 	return &Service{
 		StateDir: s.state, GlobalConfig: s.global, Keepers: s.keepers,
-		Environ: s.env, Now: s.now, Stderr: &s.stderr, HookTimeout: s.timeout,
+		Environ: s.env, Now: s.now, Stderr: &s.stderr, HookTimeout: s.timeout, Caller: s.caller,
 	}
 }
 

@@ -147,13 +147,17 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	session := c.follow(payload, rec.Project)
 	turn, busy := c.takeTurn(ctx, payload, raw, session)
 	defer turn.end()
-	if answer, found := turn.adopted(c.start, c.Now()); found {
-		return c.adopt(rec, answer)
+	earlier, found := turn.adopted(c.start, c.Now())
+	if found && !earlier.outdated(c.start) {
+		return c.adopt(rec, earlier)
 	}
 
 	kc, place := c.look(ctx, payload, rec.Project, session)
 	kc.Raw = raw
 	judgement := c.decide(ctx, kc, place, busy)
+	if found && judgement.Blocked < 0 { // it still holds, and the other call has seen to what follows
+		return c.adopt(rec, earlier)
+	}
 	answer := compose(payload.Event(), place, judgement)
 	note(&rec, place, judgement)
 	c.settle(payload, rec.Project, session, judgement)

@@ -1125,6 +1125,21 @@ func TestIssue19AnotherEntryAdoptsWhatWasJustAnswered(t *testing.T) {
 	adopts("settings", time.Minute+2, false)
 }
 
+// An entry that adopts what was allowed just before still looks at the work: it may be another one by now.
+func TestIssue19AnAllowIsNotAdoptedForOtherWork(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path("g"), "")
+	s.caller = "by hand"
+	wantAllow(t, s.stop(nil))
+	s.caller = "settings"
+	wantAllow(t, s.stop(nil))
+	s.wantVerdict("chain", "passed", "adopted")
+	write(t, s.path("red"), "")
+	s.caller = "plugin"
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
 func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
