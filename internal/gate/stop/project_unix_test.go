@@ -296,6 +296,7 @@ func TestIssue19APluginRunsOnlyWhatIsApproved(t *testing.T) {
 		"no global config":     {"stopgate", "", false, "\ntrust: enforce\n"},
 		"nothing about trust":  {"stopgate", "retention: {}\n", false, "retention: {}\ntrust: enforce\n"},
 		"a person decided":     {"stopgate", "trust: \"off\"\n", true, "trust: \"off\"\n"},
+		"in quotes":            {"stopgate", "\"trust\" : \"off\"\n", true, "\"trust\" : \"off\"\n"},
 		"an invalid one stays": {"stopgate", "trust: 7\n", false, "trust: 7\n"},
 		"another plugin":       {"other", "retention: {}\n", true, "retention: {}\n"}, // whose hook has started the client
 	} {

@@ -40,7 +40,7 @@ func EnforceTrust(path string) (changed bool, err error) {
 		return false, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "trust:") {
+		if key, _, found := strings.Cut(line, ":"); found && strings.Trim(strings.TrimRight(key, " \t"), `"'`) == "trust" {
 			return false, nil
 		}
 	}
