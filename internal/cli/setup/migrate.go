@@ -148,8 +148,11 @@ func (m *migration) takeBack(h *here.Place, out io.Writer) error {
 	if m.asJSON {
 		return term.PrintJSON(out, undone)
 	}
-	for _, path := range undone.Files {
+	for _, path := range undone.Restored {
 		fmt.Fprintf(out, "restored %s\n", term.Shown(path))
+	}
+	for _, path := range undone.Removed {
+		fmt.Fprintf(out, "removed %s\n", term.Shown(path))
 	}
 	if !paths.HasConfig(h.Root) && h.Trust().Gated(h.Root) {
 		fmt.Fprintln(out, "note: the configuration that you approved is still in force; to end that: stopgate trust --revoke")
