@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/migrate"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -140,7 +141,7 @@ func (m *migration) takeBack(h *here.Place, out io.Writer) error {
 	}
 	undone, err := migrate.NewStore(h.StateDir).Undo(h.Root)
 	if changed, ok := errors.AsType[migrate.ChangedError](err); ok {
-		return term.WithHint(changed, "nothing was restored; the files as they were are in "+changed.Backups)
+		return term.WithHint(changed, "nothing was restored; the files as they were are in "+changed.Backups+ownHooksIn(h.Root, changed.Files))
 	}
 	if err != nil {
 		return err
@@ -148,11 +149,25 @@ func (m *migration) takeBack(h *here.Place, out io.Writer) error {
 	if m.asJSON {
 		return term.PrintJSON(out, undone)
 	}
-	for _, path := range undone.Files {
+	for _, path := range undone.Restored {
 		fmt.Fprintf(out, "restored %s\n", term.Shown(path))
+	}
+	for _, path := range undone.Removed {
+		fmt.Fprintf(out, "removed %s\n", term.Shown(path))
 	}
 	if !paths.HasConfig(h.Root) && h.Trust().Gated(h.Root) {
 		fmt.Fprintln(out, "note: the configuration that you approved is still in force; to end that: stopgate trust --revoke")
 	}
 	return nil
+}
+
+// ownHooksIn says how our hooks leave settings files that were changed since the migration: it recommends to
+// install them. A file without other changes is then again as the migration left it.
+func ownHooksIn(root string, changed []string) (hint string) {
+	for _, file := range settings.Inspect(root) {
+		if file.Scope.Editable() && len(file.Entries) > 0 && slices.Contains(changed, file.Path) {
+			hint += fmt.Sprintf("\nstopgate's hooks are in %s; remove them, then undo again: stopgate hooks uninstall --%s", term.Shown(file.Path), file.Scope)
+		}
+	}
+	return hint
 }

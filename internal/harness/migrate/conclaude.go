@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -50,7 +51,7 @@ func (p *Plan) nextInstall(d *Draft) string {
 // planConclaude carries a project's .conclaude.yaml over: stop commands become checks, commands for other
 // events become hooks, and rules for tools become rules under deny.
 func planConclaude(d *Draft) (*Plan, error) {
-	m := &fromConclaude{draft: d, plan: &Plan{}, checks: map[int]*config.NewCheck{}, fixes: map[*config.NewCheck]string{}}
+	m := &fromConclaude{draft: d, plan: &Plan{}, checks: map[int]*config.NewCheck{}, fixes: map[*config.NewCheck]fix{}}
 	if err := m.readFiles(); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,13 @@ type fromConclaude struct {
 	// checks are the new ones by the item that tells of them: their names are known only when they are
 	// added. fixes are what the agent is told when they fail.
 	checks map[int]*config.NewCheck
-	fixes  map[*config.NewCheck]string
+	fixes  map[*config.NewCheck]fix
+}
+
+// fix is what the agent is told when a check fails, and the item that tells of it.
+type fix struct {
+	text string
+	item int
 }
 
 func (m *fromConclaude) readFiles() error {
@@ -130,11 +137,27 @@ func (m *fromConclaude) write() error {
 		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
 	}
 	for _, c := range m.add.Checks {
-		if fix := m.fixes[c]; fix != "" {
-			if err := d.Write(filepath.Join(dir, filepath.FromSlash(c.Instructions())), []byte(fix+"\n")); err != nil {
+		if fix, ok := m.fixes[c]; ok {
+			if err := m.instruct(filepath.Join(dir, filepath.FromSlash(c.Instructions())), fix); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// instruct makes a file of instructions for a fix. One that is there may be a person's own, and stays.
+func (m *fromConclaude) instruct(file string, fix fix) error {
+	text := []byte(fix.text + "\n")
+	there, err := m.draft.Read(file)
+	switch {
+	case err != nil:
+		return err
+	case there == nil:
+		return m.draft.Write(file, text)
+	case !bytes.Equal(there, text):
+		item := &m.plan.Items[fix.item]
+		item.Fate, item.Why = Differs, m.draft.Shown(file)+" exists already with another text, and stays as it is"
 	}
 	return nil
 }

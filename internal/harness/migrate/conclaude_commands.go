@@ -120,7 +120,6 @@ func (m *fromConclaude) stop(s document.Value) {
 func (m *fromConclaude) check(c conclaudeCommand) {
 	check := &config.NewCheck{Name: nameFor(c.lines[0]), Command: inShell(c.lines), Timeout: c.timeout * time.Duration(len(c.lines)), Fixes: c.message != ""}
 	m.add.Checks = append(m.add.Checks, check)
-	m.fixes[check] = c.message
 	into := func(v document.Value, setting, to, differs string) {
 		m.into(v, setting, to, differs)
 		m.checks[len(m.plan.Items)-1] = check
@@ -134,6 +133,7 @@ func (m *fromConclaude) check(c conclaudeCommand) {
 		case "message":
 			if c.message != "" {
 				into(k, setting, "fix_instructions: fix/"+checkName+".md", "")
+				m.fixes[check] = fix{c.message, len(m.plan.Items) - 1}
 			}
 		case "timeout":
 			differs := ""

@@ -96,11 +96,11 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 	ignored, others := file.Ignored(text)
 	for _, fault := range ignored {
 		item := Item{Where: fmt.Sprintf("%s:%d", shown, fault.Line), Setting: fault.Message, Fate: Left, Why: "agent-gauntlet ignores this key, and stopgate refuses it"}
-		after := config.CommentOut(text, fault.Line)
+		after, ok := file.CommentOut(text, fault)
 		switch {
 		case strings.HasPrefix(fault.Hint, "did you mean"): // a misspelt gate must not become a comment
 			item.Why += ": " + fault.Hint + " Correct it yourself"
-		case !isCommented(file, text, after):
+		case !ok:
 			m.plan.Find(shown)
 			item.Why += ": it shares a line with others, so remove it yourself"
 		default:
@@ -110,13 +110,6 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 		m.plan.Add(item)
 	}
 	return others, m.Write(file.Path, text)
-}
-
-// isCommented reports whether a change made one key a comment and did nothing else.
-func isCommented(file config.OlderFile, before, after []byte) bool {
-	was, wasWrong := file.Ignored(before)
-	is, isWrong := file.Ignored(after)
-	return len(is) < len(was) && len(isWrong) == len(wasWrong)
 }
 
 // instructions finds what agent-gauntlet gave the agent to read.

@@ -60,9 +60,7 @@ func (p *gsdPlan) findSkills() error {
 		dirs = append(dirs, glob(home, pattern)...)
 	}
 	for _, dir := range dirs {
-		if disk.IsRegular(filepath.Join(dir, "SKILL.md")) {
-			p.skill(dir)
-		}
+		p.skill(dir)
 	}
 	for _, scope := range []settings.Scope{settings.User, settings.Project, settings.Local} {
 		path, err := settings.Path(scope, p.draft.Root)
@@ -83,13 +81,21 @@ func (p *gsdPlan) findSkills() error {
 	return nil
 }
 
-// skill notes a directory that is one of the skill.
+// skill notes a directory that is one of the skill. The home and what is above it never are: all hooks of
+// the person would be taken for the skill's.
 func (p *gsdPlan) skill(dir string) bool {
-	is := slices.ContainsFunc(gsdMarks, func(mark string) bool { return disk.IsRegular(filepath.Join(dir, mark)) })
+	is := disk.IsRegular(filepath.Join(dir, "SKILL.md")) && !holds(dir, p.draft.Home()) &&
+		slices.ContainsFunc(gsdMarks, func(mark string) bool { return disk.IsRegular(filepath.Join(dir, mark)) })
 	if is && !slices.Contains(p.skills, dir) {
 		p.skills = append(p.skills, dir)
 	}
 	return is
+}
+
+// holds reports whether a directory is another one or above it, however they are reached.
+func holds(dir, other string) bool {
+	rel, err := filepath.Rel(paths.Canonical(dir), paths.Canonical(other))
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // skillAbove looks for the skill that a script belongs to. They lie at most three directories deep.

@@ -54,6 +54,9 @@ type kept struct {
 	Dirs   []string    `json:"dirs"`   // that are made with it, innermost first
 }
 
+// made reports whether the migration makes the file.
+func (k kept) made() bool { return k.Copy == "" }
+
 const (
 	manifestFile = "manifest.json"
 	// maxManifest is far above the few lines that each file takes.

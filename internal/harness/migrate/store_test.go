@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 var check = checktest.OK
@@ -105,8 +106,13 @@ func TestIssue19AMigrationIsUndoneToTheByte(t *testing.T) {
 	check(t, os.Chmod(filepath.Join(s.root, ".claude", "settings.json"), 0o600))
 	undone, err := store.Undo(s.root)
 	check(t, err)
-	if len(undone.Files) != 3 || !slices.Equal(undone.Tools, []string{"conclaude"}) {
-		t.Errorf("%+v", undone)
+	want := Undone{
+		Tools:    []string{"conclaude"},
+		Restored: []string{filepath.Join(s.root, ".claude", "settings.json"), filepath.Join(s.root, "empty")},
+		Removed:  []string{filepath.Join(s.root, ".gauntlet", "config.yml")},
+	}
+	if diff := cmp.Diff(want, undone); diff != "" {
+		t.Error(diff)
 	}
 	s.want(t, s.before)
 	if _, err := store.Undo(s.root); !errors.Is(err, NothingError{}) {
@@ -162,6 +168,25 @@ func TestIssue19WhatAPersonChangedIsNotOverwritten(t *testing.T) {
 	_, err = store.Undo(s.root)
 	check(t, err)
 	s.want(t, s.before)
+}
+
+// Another program changes a file after undo has looked at it and before undo has its lock.
+func TestIssue19WhatChangesDuringAnUndoIsNotOverwritten(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	_, err := store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+	m, err := store.last(s.root)
+	check(t, err)
+	for _, k := range m.Files {
+		check(t, jsonfile.WithLock(k.Path, func(f *jsonfile.File) error {
+			f.Text = []byte("theirs")
+			if err := m.restoreLocked(k, f); err == nil || !strings.Contains(err.Error(), "changed by another program") {
+				t.Errorf("%s: got %v", k.Path, err)
+			}
+			return nil
+		}))
+	}
 }
 
 // Between the plan and the change another program writes one of the files.

@@ -13,8 +13,9 @@ import (
 
 // Undone is a migration that was undone.
 type Undone struct {
-	Tools []string `json:"tools"`
-	Files []string `json:"restored"` // that are again what they were
+	Tools    []string `json:"tools"`
+	Restored []string `json:"restored"` // files that are again what they were
+	Removed  []string `json:"removed"`  // files that the migration had made
 }
 
 // ChangedError names the files that were changed after the migration. Nothing was restored.
@@ -59,9 +60,13 @@ func (s Store) Undo(root string) (Undone, error) {
 	if err := s.restore(m); err != nil {
 		return Undone{}, err
 	}
-	undone := Undone{Tools: m.Tools}
+	undone := Undone{Tools: m.Tools, Restored: []string{}, Removed: []string{}}
 	for _, k := range m.Files {
-		undone.Files = append(undone.Files, k.Path)
+		if k.made() {
+			undone.Removed = append(undone.Removed, k.Path)
+		} else {
+			undone.Restored = append(undone.Restored, k.Path)
+		}
 	}
 	return undone, m.forget()
 }
@@ -109,14 +114,19 @@ func (s Store) restore(m *manifest) error {
 }
 
 func (m *manifest) restoreFile(k kept) error {
-	now, err := digestAt(k.Path)
-	if err != nil {
-		return err
+	return jsonfile.WithLock(k.Path, func(f *jsonfile.File) error { return m.restoreLocked(k, f) })
+}
+
+// restoreLocked looks once more, under the lock: another program may have just changed the file.
+func (m *manifest) restoreLocked(k kept, f *jsonfile.File) error {
+	now := ""
+	if f.Exists {
+		now = digest.Hex(f.Text)
 	}
 	if now != k.Before && now != k.After {
 		return fmt.Errorf("%s has just been changed by another program", k.Path)
 	}
-	if k.Copy == "" {
+	if k.made() {
 		return remove(k)
 	}
 	text, err := regular.Read(filepath.Join(m.dir, k.Copy), jsonfile.MaxSize)
@@ -126,13 +136,11 @@ func (m *manifest) restoreFile(k kept) error {
 	if digest.Hex(text) != k.Before {
 		return fmt.Errorf("the backup %s is damaged; %s was not restored", filepath.Join(m.dir, k.Copy), k.Path)
 	}
-	return jsonfile.WithLock(k.Path, func(f *jsonfile.File) error {
-		if now == k.Before && f.Mode == k.Mode {
-			return nil
-		}
-		f.Mode = k.Mode
-		return f.Write(text)
-	})
+	if now == k.Before && f.Mode == k.Mode {
+		return nil
+	}
+	f.Mode = k.Mode
+	return f.Write(text)
 }
 
 // remove takes away a file that the migration made, and the directories that came with it and are empty.

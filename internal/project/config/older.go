@@ -47,13 +47,16 @@ func (f OlderFile) Ignored(text []byte) (ignored, others document.All) {
 	return ignored, others
 }
 
+// markdown reports whether the keys of the file are above a text.
+func (f OlderFile) markdown() bool { return f.kind == "review" && filepath.Ext(f.Path) == ".md" }
+
 func (f OlderFile) parse(text []byte) (err error) {
 	gate := strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
 	switch f.kind {
 	case "check":
 		return parseCheck(f.Shown, text, newCheck(gate))
 	case "review":
-		if filepath.Ext(f.Path) == ".md" {
+		if f.markdown() {
 			return parseReviewMarkdown(f.Shown, text, newReview(gate, nil))
 		}
 		return parseReviewYAML(f.Shown, text, newReview(gate, nil))
@@ -67,9 +70,24 @@ func (f OlderFile) parse(text []byte) (err error) {
 	return err
 }
 
-// CommentOut makes a comment of the key on a line and of what is under it. The caller checks what came of
-// it: a key in braces takes others with it.
-func CommentOut(text []byte, line int) []byte {
+// CommentOut makes a comment of the key that a fault of Ignored is about and of what is under it. It reports
+// whether it could: everything else in the file means the same afterwards. A key in braces may share its
+// lines with others, and with whole gates; then the text stays as it is.
+func (f OlderFile) CommentOut(text []byte, fault document.Fault) (after []byte, ok bool) {
+	after = commentOut(text, fault.Line)
+	want, err := f.contents(text, fault.Position)
+	if err != nil {
+		return text, false
+	}
+	got, err := f.contents(after, document.Position{})
+	if err != nil || !slices.Equal(got, want) {
+		return text, false
+	}
+	return after, true
+}
+
+// commentOut makes a comment of the key on a line and of what is under it.
+func commentOut(text []byte, line int) []byte {
 	p := page{lines: strings.Split(string(text), "\n")}
 	if line < 1 || line > len(p.lines) {
 		return text
