@@ -48,12 +48,25 @@ func commands(line string) (all []string) {
 	}
 
 	for _, part := range parts {
-		command := strings.Join(strings.Fields(part), " ")
-		for more := true; more; command, more = withoutFirst(command) {
-			all = append(all, command)
-		}
+		all = append(all, forms(strings.Join(strings.Fields(part), " "))...)
 	}
 	return all
+}
+
+// forms are a command with what stands before it, without the first word of that, and so on to the command
+// alone.
+func forms(command string) (all []string) {
+	const most = 16 // each is compared whole: with many thousand words before the command that would outlast the hook
+	for {
+		rest, dropped := withoutFirst(command)
+		if !dropped {
+			return append(all, command)
+		}
+		if len(all) < most {
+			all = append(all, command)
+		}
+		command = rest
+	}
 }
 
 // withoutFirst drops the first word, and the options behind it, where it is one that a command can follow.

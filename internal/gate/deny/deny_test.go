@@ -150,6 +150,17 @@ func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
 	}
 }
 
+// A line of megabytes takes the time of its length: a hook that runs into its timeout denies nothing.
+func TestIssue19ALongCommandLineIsRead(t *testing.T) {
+	line := strings.Repeat("A=1 ", 1<<16) + "git push"
+	if n := len(commands(line)); n > 100 {
+		t.Errorf("%d texts of a line of %d bytes are compared", n, len(line))
+	}
+	if _, denied := deniedCommand([]string{"git push*"}, line); !denied {
+		t.Error("a command behind many assignments is not denied")
+	}
+}
+
 // Whichever field names the file, and whatever stands beside it.
 func TestIssue19EveryFileOfACallCounts(t *testing.T) {
 	root := t.TempDir()
