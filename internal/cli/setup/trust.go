@@ -264,6 +264,7 @@ type trustView struct {
 	// WhereEdited is what happens on this system where files differ from the approved ones.
 	WhereEdited trust.Remedy `json:"where_edited"`
 	Commands    []string     `json:"commands"`
+	Deny        []string     `json:"deny"` // the rules by which tool calls are denied
 	Runbooks    []string     `json:"runbooks"`
 	Invalid     string       `json:"invalid,omitempty"`
 	Oddjobs     *oddjobsView `json:"oddjobs,omitempty"` // the runbooks in .oj/runbooks
@@ -278,7 +279,7 @@ func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
 	if standing.State == trust.Edited {
 		remedy = standing.Content.Remedy()
 	}
-	view := trustView{Standing: standing, Enforced: h.Enforces(), WhereEdited: remedy, Commands: []string{}, Runbooks: []string{}}
+	view := trustView{Standing: standing, Enforced: h.Enforces(), WhereEdited: remedy, Commands: []string{}, Deny: []string{}, Runbooks: []string{}}
 	var cfg contents
 	if !onlyOddjobs(h) {
 		cfg, err = readApprovable(h.ConfigDir(), h.Short(h.ConfigDir()))
@@ -287,6 +288,7 @@ func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
 			view.Invalid = err.Error()
 		} else {
 			view.Commands = append(view.Commands, cfg.commands()...)
+			view.Deny = append(view.Deny, cfg.Denials()...)
 		}
 	}
 	if hasOddjobs(h) {
@@ -353,7 +355,9 @@ func (c contents) print(out io.Writer, verb string) {
 	}
 	commands := c.commands()
 	if len(commands)+len(c.runbooks) == 0 {
-		fmt.Fprintln(out, verb+" nothing")
+		if len(c.Deny) == 0 {
+			fmt.Fprintln(out, verb+" nothing")
+		}
 		return
 	}
 	if len(commands) > 0 {
@@ -385,6 +389,9 @@ func (c contents) rules() (lines []string) {
 			then = "changing them blocks the stop once"
 		}
 		lines = append(lines, "it protects "+plain.Line(strings.Join(c.Protect.Patterns, ", "))+": "+then)
+	}
+	for _, rule := range c.Denials() {
+		lines = append(lines, "it denies "+rule)
 	}
 	return lines
 }

@@ -5,9 +5,7 @@ package deny
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -17,7 +15,6 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/disk"
-	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -58,14 +55,11 @@ func (Keeper) Judge(_ context.Context, call *keeper.Call) keeper.Verdict {
 	return keeper.Verdict{Outcome: keeper.Passed, Status: keeper.Passed.String()}
 }
 
-// toolUse is a call, and the names that its file has in the project.
+// toolUse is a call, and the names that its files have in the project.
 type toolUse struct {
 	hook.ToolUse
 	names []name
 }
-
-// name is a file relative to the project's root, with slashes.
-type name struct{ path, below string }
 
 // deniedBy reports whether a rule denies the call, and what in the rule does.
 func (u toolUse) deniedBy(rule config.Deny) (what string, denied bool) {
@@ -99,46 +93,3 @@ func (u toolUse) deniedPath(rule config.Deny) (pattern string, denied bool) {
 	}
 	return "", false
 }
-
-// names are those of the file that the call names: as it is written, and behind links. A file outside of
-// the project has none.
-func names(root string, p *hook.PreToolUsePayload) (all []name) {
-	path := p.File()
-	if path == "" {
-		return nil
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.CWD, path)
-	}
-	inFolder := filepath.Join(paths.Canonical(filepath.Dir(path)), filepath.Base(path)) // of a new file only the folder can be resolved
-	for _, path := range []string{filepath.Clean(path), inFolder, paths.Canonical(path)} {
-		for _, root := range []string{root, paths.Canonical(root)} {
-			below, err := filepath.Rel(root, path)
-			if n := (name{path, filepath.ToSlash(below)}); err == nil && filepath.IsLocal(below) && !slices.Contains(all, n) {
-				all = append(all, n)
-			}
-		}
-	}
-	return all
-}
-
-// deniedCommand compares a command line, and each command in it, with the patterns. It reads text: what a
-// script or a variable hides is not seen.
-func deniedCommand(patterns []string, line string) (pattern string, denied bool) {
-	if strings.TrimSpace(line) == "" {
-		return "", false
-	}
-	lines := append([]string{line}, strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";|&\n", r) })...)
-	for _, pattern := range patterns {
-		for _, line := range lines {
-			line = strings.Join(strings.Fields(line), " ")
-			if doublestar.MatchUnvalidated(flat(pattern), flat(line)) {
-				return pattern, true
-			}
-		}
-	}
-	return "", false
-}
-
-// flat makes a slash a letter like any other, so that * matches it.
-func flat(text string) string { return strings.ReplaceAll(text, "/", "\x00") }

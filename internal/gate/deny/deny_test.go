@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // callOf is a call of a tool in a project with these rules.
-func callOf(t *testing.T, root string, rules []config.Deny, tool string, input map[string]string) *keeper.Call {
+func callOf(t *testing.T, root string, rules []config.Deny, tool string, input any) *keeper.Call {
 	t.Helper()
 	text, err := json.Marshal(input)
 	check(t, err)
@@ -95,16 +95,137 @@ func TestIssue19AFileIsDeniedByAllItsNames(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	check(t, os.Symlink(root, other))
-	rules := []config.Deny{{Paths: []string{"go.sum", "src/new.go"}, Message: "Ask first."}}
+	rules := []config.Deny{{Paths: []string{"go.sum", "src/new.go", "db"}, Message: "Ask first."}}
 	for _, path := range []string{"src/harmless", "go.sum"} {
 		v := Keeper{}.Judge(t.Context(), callOf(t, root, rules, "Edit", map[string]string{"file_path": filepath.Join(other, path)}))
 		if !v.Blocks() || !strings.HasPrefix(v.Reason, "Ask first.\n\n") {
 			t.Errorf("%s: %+v", path, v)
 		}
 	}
-	v := Keeper{}.Judge(t.Context(), callOf(t, root, rules, "Write", map[string]string{"file_path": filepath.Join(other, "src/new.go")}))
-	if !v.Blocks() {
-		t.Error("a new file in a folder that a link leads to is not denied")
+	for _, path := range []string{"src/new.go", "db/new/1.sql"} {
+		v := Keeper{}.Judge(t.Context(), callOf(t, root, rules, "Write", map[string]string{"file_path": filepath.Join(other, path)}))
+		if !v.Blocks() {
+			t.Errorf("%s, which is new and behind a link, is not denied", path)
+		}
+	}
+}
+
+// A command is found in the forms in which shells write it, and only at the beginning of a command.
+func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
+	root := t.TempDir()
+	rules := []config.Deny{{Commands: []string{"git push*", "sudo rm *", "make *(all)*"}}}
+	for line, denied := range map[string]bool{
+		"(git push)":                              true,
+		"echo $(git push)":                        true,
+		"echo `git push`":                         true,
+		"{ git push; }":                           true,
+		"f() { git push; }":                       true,
+		"if true; then git push; fi":              true,
+		"if git push; then true; fi":              true,
+		"if a; then b; else git push; fi":         true,
+		"for i in 1 2; do git push; done":         true,
+		"while ! git push; do sleep 1; done":      true,
+		"case $x in a) git push;; esac":           true,
+		"GIT_TRACE=1 git push":                    true,
+		"A=1 B='2 3' C=\"4 5\" git push":          true,
+		"time -p git push":                        true,
+		"exec git push":                           true,
+		"env -i A=1 git push":                     true,
+		"sudo nohup command git push":             true,
+		"git \\\n  push":                          true,
+		"sudo rm -rf x":                           true,
+		"cd x && make clean 'x (all) y'":          true,
+		"echo git push":                           false,
+		"echo A=1 git push":                       false,
+		"git log --format='%H' # then git status": false,
+		"A='1 git push'":                          false,
+		"A=1":                                     false,
+		"sudo":                                    false,
+		"();{}``":                                 false,
+	} {
+		v := Keeper{}.Judge(t.Context(), callOf(t, root, rules, "Bash", map[string]string{"command": line}))
+		if v.Blocks() != denied {
+			t.Errorf("%s: denied is %t, want %t", line, v.Blocks(), denied)
+		}
+	}
+}
+
+// A line of megabytes takes the time of its length: a hook that runs into its timeout denies nothing.
+func TestIssue19ALongCommandLineIsRead(t *testing.T) {
+	line := strings.Repeat("A=1 ", 1<<16) + "git push"
+	if n := len(commands(line)); n > 100 {
+		t.Errorf("%d texts of a line of %d bytes are compared", n, len(line))
+	}
+	if _, denied := deniedCommand([]string{"git push*"}, line); !denied {
+		t.Error("a command behind many assignments is not denied")
+	}
+}
+
+// Whichever field names the file, and whatever stands beside it.
+func TestIssue19EveryFileOfACallCounts(t *testing.T) {
+	root := t.TempDir()
+	rules := []config.Deny{{Paths: []string{"src/go.sum"}}}
+	for _, test := range []struct {
+		tool  string
+		input map[string]any
+	}{
+		{"Write", map[string]any{"file_path": "go.sum", "path": []int{1}}},
+		{"Write", map[string]any{"file_path": "main.go", "path": "go.sum"}},
+		{"mcp__fs__move_file", map[string]any{"source": "go.sum", "destination": "x"}},
+		{"mcp__fs__move_file", map[string]any{"source": "x", "destination": "go.sum"}},
+		{"mcp__fs__rename", map[string]any{"old_path": "go.sum", "new_path": "x"}},
+		{"mcp__fs__rename", map[string]any{"old_path": "x", "new_path": "go.sum"}},
+		{"mcp__fs__remove", map[string]any{"path": []string{"x", "go.sum"}}},
+	} {
+		if v := (Keeper{}).Judge(t.Context(), callOf(t, root, rules, test.tool, test.input)); !v.Blocks() {
+			t.Errorf("%s %v is not denied", test.tool, test.input)
+		}
+	}
+}
+
+// worktreeOf makes what git makes for a linked worktree.
+func worktreeOf(t *testing.T, repository, top string) {
+	t.Helper()
+	own := filepath.Join(repository, ".git", "worktrees", filepath.Base(top))
+	check(t, os.MkdirAll(own, 0o700))
+	check(t, os.MkdirAll(top, 0o700))
+	check(t, os.WriteFile(filepath.Join(own, "commondir"), []byte("../..\n"), 0o600))
+	check(t, os.WriteFile(filepath.Join(own, "gitdir"), []byte(filepath.Join(top, ".git")+"\n"), 0o600))
+	check(t, os.WriteFile(filepath.Join(top, ".git"), []byte("gitdir: "+own+"\n"), 0o600))
+}
+
+func TestIssue19RulesHoldInEveryWorktree(t *testing.T) {
+	dir := t.TempDir()
+	main, linked, inside := filepath.Join(dir, "main"), filepath.Join(dir, "wt"), filepath.Join(dir, "main", ".claude", "worktrees", "x")
+	worktreeOf(t, main, linked)
+	worktreeOf(t, main, inside)
+	check(t, os.MkdirAll(filepath.Join(main, "app", "src"), 0o700))
+	check(t, os.MkdirAll(filepath.Join(linked, "app", "src"), 0o700))
+	check(t, os.WriteFile(filepath.Join(linked, "README.md"), nil, 0o600))
+	check(t, os.MkdirAll(filepath.Join(dir, "other", ".git"), 0o700))
+	rules := []config.Deny{{Paths: []string{"go.sum", "db"}}, {Tools: "Write", Paths: []string{"*.md"}, New: true}}
+
+	for _, test := range []struct {
+		root, tool, path string
+		denied           bool
+	}{
+		{main, "Edit", "../../wt/go.sum", true},
+		{main, "Edit", filepath.Join(linked, "db", "new", "1.sql"), true},
+		{main, "Edit", filepath.Join(inside, "go.sum"), true},
+		{linked, "Edit", filepath.Join(main, "go.sum"), true},
+		{linked, "Edit", filepath.Join(inside, "go.sum"), true},
+		{main, "Write", filepath.Join(linked, "NEW.md"), true},
+		{main, "Write", filepath.Join(linked, "README.md"), false},
+		{filepath.Join(main, "app"), "Edit", filepath.Join(linked, "app", "go.sum"), true},
+		{filepath.Join(main, "app"), "Edit", filepath.Join(linked, "go.sum"), false},
+		{main, "Edit", filepath.Join(linked, "app", "go.sum"), false},
+		{main, "Edit", filepath.Join(dir, "other", "go.sum"), false},
+		{main, "Edit", filepath.Join(dir, "go.sum"), false},
+	} {
+		v := Keeper{}.Judge(t.Context(), callOf(t, test.root, rules, test.tool, map[string]string{"file_path": test.path}))
+		if v.Blocks() != test.denied {
+			t.Errorf("project %s, %s %s: denied is %t, want %t", test.root, test.tool, test.path, v.Blocks(), test.denied)
+		}
 	}
 }
 

@@ -452,14 +452,26 @@ func (e *examination) configuration() {
 	if !paths.HasConfig(e.Root) {
 		name = "the approved configuration"
 	}
-	if e.commands == 0 {
+	switch denials := len(project.Deny); {
+	case e.commands+denials == 0:
 		e.find(Warn, "config", name+" is valid, but has no gates and no commands: nothing is checked", "add some under entry_points:")
-	} else {
+	case denials > 0:
+		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d; deny rules: %d", name, e.commands, denials), "")
+	default:
 		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", name, e.commands), "")
 	}
 	for _, event := range settings.Uncovered(e.inForce(), project) {
-		e.find(Dead, "hooks", fmt.Sprintf("the project has commands for %s, but Claude Code does not call stopgate for it", event), "stopgate hooks install")
+		e.uncovered(event)
 	}
+}
+
+// uncovered says what of the project is not in force, because the client does not call us for an event.
+func (e *examination) uncovered(event hook.Event) {
+	what := "commands"
+	if event == hook.PreToolUse && len(e.project.Hooks[event]) == 0 {
+		what = "deny rules"
+	}
+	e.find(Dead, "hooks", fmt.Sprintf("the project has %s for %s, but Claude Code does not call stopgate for it", what, event), "stopgate hooks install")
 }
 
 // examineEdited warns of a configuration that is not in force and could not be

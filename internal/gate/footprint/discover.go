@@ -122,18 +122,17 @@ func inName(b byte) bool {
 	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// Edited is the directory of the file that a tool has written; empty where it names none, or
+// Edited are the directories of the files that a tool has written; none where it names no file, or
 // writes none.
-func Edited(use hook.ToolUse, cwd string) string {
+func Edited(use hook.ToolUse, cwd string) (dirs []string) {
 	if !settings.Edits(use.ToolName) {
-		return ""
+		return nil
 	}
-	path := use.File()
-	if path == "" {
-		return ""
+	for _, path := range use.Files() {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(cwd, path)
+		}
+		dirs = append(dirs, filepath.Dir(path))
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
-	}
-	return filepath.Dir(path)
+	return dirs
 }

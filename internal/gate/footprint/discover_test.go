@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
@@ -97,5 +98,18 @@ func BenchmarkMentions(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		Mentions(text, "wt-fix-2")
+	}
+}
+
+// A move writes in two folders, which may be of two projects.
+func TestIssue19EveryFolderThatAToolWritesIn(t *testing.T) {
+	cwd := t.TempDir()
+	use := hook.ToolUse{ToolName: "mcp__fs__move_file", ToolInput: []byte(`{"source":"a/x","destination":"b/x"}`)}
+	if got, want := Edited(use, cwd), []string{filepath.Join(cwd, "a"), filepath.Join(cwd, "b")}; !slices.Equal(got, want) {
+		t.Errorf("moved: %q, want %q", got, want)
+	}
+	use.ToolName = "Read"
+	if got := Edited(use, cwd); got != nil {
+		t.Errorf("read: %q", got)
 	}
 }

@@ -241,19 +241,29 @@ func (s *Service) starts(payload hook.Payload) []string {
 	return starts
 }
 
-// distrust tells what an unapproved project would run. One that would run
-// nothing is not worth a word.
+// distrust tells what an unapproved project would run and deny. One that would do
+// neither is not worth a word.
 func (p *Place) distrust(dir string) {
 	project, err := read(dir, dir, true)
 	would := "its configuration cannot be read"
 	if err == nil {
-		commands := append(project.Config.Commands(), project.Gates.Commands()...)
-		if len(commands) == 0 {
+		if would = wouldDo(project); would == "" {
 			return
 		}
-		would = "it would run " + strings.Join(plain.Few(commands, 5), ", ")
 	}
 	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing in it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
+}
+
+// wouldDo is what a project would run and deny if it were approved; empty where that is nothing.
+func wouldDo(project *keeper.Project) string {
+	var parts []string
+	if commands := append(project.Config.Commands(), project.Gates.Commands()...); len(commands) > 0 {
+		parts = append(parts, "it would run "+strings.Join(plain.Few(commands, 5), ", "))
+	}
+	if denials := project.Config.Denials(); len(denials) > 0 {
+		parts = append(parts, "it would deny "+strings.Join(plain.Few(denials, 5), ", "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func offMessage(r Recess) string {

@@ -63,7 +63,7 @@ func beginning(payload hook.Payload, root string) footprint.Beginning {
 }
 
 // visited are the projects that a call shows the session in: its own, the one that it goes
-// to, and that of the file which an edit tool names.
+// to, and those of the files which an edit tool names.
 func (c *call) visited(payload hook.Payload, root string) (roots []string) {
 	add := func(root string) {
 		if root != "" && !slices.Contains(roots, paths.Canonical(root)) {
@@ -75,9 +75,13 @@ func (c *call) visited(payload hook.Payload, root string) (roots []string) {
 	case *hook.CwdChangedPayload:
 		add(c.nearest(p.NewCWD))
 	case *hook.PreToolUsePayload:
-		add(c.nearest(footprint.Edited(p.ToolUse, p.CWD)))
+		for _, dir := range footprint.Edited(p.ToolUse, p.CWD) {
+			add(c.nearest(dir))
+		}
 	case *hook.PostToolUsePayload:
-		add(c.nearest(footprint.Edited(p.ToolUse, p.CWD)))
+		for _, dir := range footprint.Edited(p.ToolUse, p.CWD) {
+			add(c.nearest(dir))
+		}
 	}
 	return roots
 }
@@ -118,21 +122,25 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 // where it stands or by a file that a tool has written; empty where there is none. A copy or
 // a clone of an approved project is one.
 func (c *call) stranger(payload hook.Payload) string {
-	dir := ""
+	if !c.enforces() {
+		return ""
+	}
+	var dirs []string
 	switch p := payload.(type) {
 	case *hook.StopPayload:
-		dir = p.CWD
+		dirs = []string{p.CWD}
 	case *hook.PostToolUsePayload:
-		dir = footprint.Edited(p.ToolUse, p.CWD)
+		dirs = footprint.Edited(p.ToolUse, p.CWD)
 	}
-	if !c.enforces() || !filepath.IsAbs(dir) {
-		return ""
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if root, _ := paths.ProjectRoot(paths.HasConfig, dir); root != "" && c.nearest(root) != root {
+			return paths.Canonical(root)
+		}
 	}
-	root, _ := paths.ProjectRoot(paths.HasConfig, dir)
-	if root == "" || c.nearest(root) == root {
-		return ""
-	}
-	return paths.Canonical(root)
+	return ""
 }
 
 // strange says of projects in which the agent has worked that they were never approved: the

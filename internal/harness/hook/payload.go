@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -189,18 +188,28 @@ type ToolUse struct {
 	ToolUseID string          `hook:"tool_use_id"`
 }
 
-// File is the path of the file that the call names; empty where it names none. Tools of MCP servers call it
-// path.
-func (u ToolUse) File() string {
-	var input struct {
-		Path     string `json:"file_path"`
-		Notebook string `json:"notebook_path"`
-		Other    string `json:"path"`
-	}
+// fileKeys are the fields of a tool's input that name files. Tools of MCP servers have names of their own.
+var fileKeys = []string{"file_path", "notebook_path", "path", "source", "destination", "old_path", "new_path"}
+
+// Files are the paths of the files that the call names. A field that is neither text nor a list of texts
+// names none, and hides none of the others.
+func (u ToolUse) Files() (files []string) {
+	var input map[string]json.RawMessage
 	if json.Unmarshal(u.ToolInput, &input) != nil {
-		return ""
+		return nil
 	}
-	return cmp.Or(input.Path, input.Notebook, input.Other)
+	for _, key := range fileKeys {
+		var one string
+		var several []string
+		switch {
+		case json.Unmarshal(input[key], &one) == nil:
+			several = []string{one}
+		case json.Unmarshal(input[key], &several) != nil:
+			continue
+		}
+		files = append(files, slices.DeleteFunc(several, func(file string) bool { return file == "" })...)
+	}
+	return files
 }
 
 // CommandLine is what a shell is to run; empty where the tool runs nothing.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -366,6 +367,24 @@ func TestE3WhoWroteAPrompt(t *testing.T) {
 	} {
 		if got := (&UserPromptSubmitPayload{Prompt: prompt}).Automatic(); got != want {
 			t.Errorf("%q: %t", prompt, got)
+		}
+	}
+}
+
+func TestIssue19FilesOfAToolCall(t *testing.T) {
+	for input, want := range map[string][]string{
+		`{"file_path":"a"}`:                              {"a"},
+		`{"file_path":"a","path":[1]}`:                   {"a"},
+		`{"file_path":{"x":1},"path":"a"}`:               {"a"},
+		`{"path":["a","","b"],"notebook_path":"c"}`:      {"c", "a", "b"},
+		`{"source":"a","destination":"b","path":null}`:   {"a", "b"},
+		`{"old_path":"a","new_path":"b","file_path":""}`: {"a", "b"},
+		`{"command":"a"}`:                                nil,
+		`["file_path"]`:                                  nil,
+		``:                                               nil,
+	} {
+		if got := (ToolUse{ToolInput: json.RawMessage(input)}).Files(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", input, got, want)
 		}
 	}
 }

@@ -1,6 +1,11 @@
 package config
 
-import "github.com/stopgate/stopgate/internal/project/document"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 // Deny is a rule by which a tool call is denied before it runs. A call is denied that one of the paths or
 // commands matches; a rule with neither denies the tools themselves.
@@ -16,6 +21,40 @@ type Deny struct {
 	Commands []string
 	// Message is for the agent.
 	Message string
+}
+
+// String is the rule as the configuration could have it on one line, without its message.
+func (r Deny) String() string {
+	var keys []string
+	if r.Tools != "" {
+		keys = append(keys, fmt.Sprintf("tools: %q", r.Tools))
+	}
+	if len(r.Paths) > 0 {
+		keys = append(keys, "paths: "+quoted(r.Paths))
+	}
+	if r.New {
+		keys = append(keys, "new: true")
+	}
+	if len(r.Commands) > 0 {
+		keys = append(keys, "commands: "+quoted(r.Commands))
+	}
+	return "{" + strings.Join(keys, ", ") + "}"
+}
+
+func quoted(list []string) string {
+	var out []string
+	for _, text := range list {
+		out = append(out, fmt.Sprintf("%q", text))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// Denials lists the rules.
+func (p *Project) Denials() (out []string) {
+	for _, rule := range p.Deny {
+		out = append(out, rule.String())
+	}
+	return out
 }
 
 func (r *Deny) fields() []field {
