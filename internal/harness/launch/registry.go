@@ -23,9 +23,10 @@ import (
 const IDVariable = "STOPGATE_LAUNCH"
 
 const (
-	// launchPatience is the longest wait for other launches, each of which holds the
-	// lock while it changes a settings file.
-	launchPatience = 30 * time.Second
+	// launchPatience is the longest wait for other launches: each holds the lock while it
+	// changes a settings file, and a hundred at once were seen to take more than 30 s on a
+	// busy machine. The lock of one that was killed is free at once.
+	launchPatience = 2 * time.Minute
 	launchLock     = "lock"
 	// followPatience is that of a hook, for other hooks.
 	followPatience = 5 * time.Second
