@@ -14,7 +14,7 @@ import (
 
 // renamePatience is far more than our own programs take to read a file. Virus scanners and indexers
 // take a look at each new file, too.
-const renamePatience = 10 * time.Second
+const renamePatience = 30 * time.Second
 
 // rename replaces a file as soon as no other process has it open: Windows refuses until then.
 func rename(from, to string) (err error) {
