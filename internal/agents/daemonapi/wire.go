@@ -36,7 +36,12 @@ type Start struct {
 	Cwd     string   `json:"cwd"`
 	Command string   `json:"command"`
 	Args    []string `json:"args,omitempty"`
-	Runbook string   `json:"runbook,omitempty"` // where several define the command
+	// Host is the machine of the fleet on which to start it; empty for this one. There the project is the
+	// one that its configuration maps the name to, and Project and Cwd are left out.
+	Host        string `json:"host,omitempty"`
+	ProjectName string `json:"project_name,omitempty"`
+
+	Runbook string `json:"runbook,omitempty"` // where several define the command
 	// Env holds the variables that the command's pass_env names, as the person has them. Others are
 	// left out.
 	Env map[string]string `json:"env,omitempty"`
@@ -81,6 +86,14 @@ type Owner struct {
 	Children []Child `json:"children,omitempty"`
 	// Notice is what the one who starts it should know, in the answer to that.
 	Notice string `json:"notice,omitempty"`
+	Away
+}
+
+// Away is where something of another machine of the fleet is.
+type Away struct {
+	Host string `json:"host,omitempty"` // the machine's name in the fleet; empty for this one
+	// Heard is how many seconds ago that machine was heard of last: what is shown of it may be as old.
+	Heard float64 `json:"heard,omitempty"`
 }
 
 // Room is a concurrency group, with a limit of how many run at once.
@@ -214,6 +227,7 @@ type Agent struct {
 	Transcript string  `json:"transcript,omitempty"`
 	USD        float64 `json:"usd,omitempty"` // spent so far
 	Tokens     int64   `json:"tokens,omitempty"`
+	Away
 }
 
 // Terminal is a session of a tmux server.
@@ -390,6 +404,7 @@ type Decision struct {
 	OnExpiry string     `json:"on_expiry,omitempty"`
 	// Details are there where one decision was asked for.
 	Details *Details `json:"details,omitempty"`
+	Away
 }
 
 // Ask is what an agent asks a person: questions, whether its plan is good, or whether it

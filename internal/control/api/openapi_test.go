@@ -97,10 +97,12 @@ func TestDocumentHasTheWiresTypes(t *testing.T) {
 		return true
 	})
 	schemas := readDocument(t).Components.Schemas
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(types)), slices.Sorted(maps.Keys(schemas))); diff != "" {
+	named := maps.Clone(types)
+	delete(named, "Away") // it is only a part of others
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(named)), slices.Sorted(maps.Keys(schemas))); diff != "" {
 		t.Error(diff)
 	}
-	for name, structure := range types {
+	for name, structure := range named {
 		if diff := cmp.Diff(fieldsOf(types, structure), slices.Sorted(maps.Keys(schemas[name].Properties))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -25,6 +25,7 @@ type Global struct {
 	Supervisor Supervisor
 	Terminal   Terminal
 	Lifecycle  Lifecycle
+	Fleet      Fleet
 	Retention  Retention
 	Metrics    Metrics
 	Traces     Traces
@@ -111,6 +112,7 @@ func (g *Global) fields() []field {
 		document.Key("supervisor", &g.Supervisor, whole(section((*Supervisor).fields)), "Reviews of an agent's work by a second Claude. ccc.json takes precedence."),
 		document.Key("terminal", &g.Terminal, whole(section((*Terminal).fields)), "How the screen of Claude Code is read before something is typed into it."),
 		document.Key("lifecycle", &g.Lifecycle, whole(section((*Lifecycle).fields)), "Agents that the daemon runs."),
+		document.Key("fleet", &g.Fleet, whole(section((*Fleet).fields)), "What this machine is for the others of its fleet."),
 		document.Key("retention", &g.Retention, whole(section((*Retention).fields)), "How long the daemon keeps what has ended."),
 		document.Key("metrics", &g.Metrics, whole(section((*Metrics).fields)), "Metrics of the daemon, for Prometheus."),
 		document.Key("traces", &g.Traces, whole(traces()), "Traces of stops, for an OpenTelemetry receiver."),

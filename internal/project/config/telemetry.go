@@ -45,7 +45,7 @@ func (h *Header) fields() []field {
 	return []field{
 		document.Key("name", &h.Name, unquoted(matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$", "is not the name of an HTTP header", "")), "").Needed(),
 		document.Key("env", &h.Env, unquoted(matching("^[A-Za-z_][A-Za-z0-9_]*$", "is not the name of an environment variable", "write the name here, not the value")), "The environment variable of the daemon that holds the value."),
-		document.Key("file", &h.File, unquoted(secretFile()), "The file that holds the value: absolute, or beginning with ~/. Only you may be able to read it."),
+		document.Key("file", &h.File, unquoted(anywhere()), "The file that holds the value: absolute, or beginning with ~/. Only you may be able to read it."),
 	}
 }
 
@@ -183,8 +183,8 @@ func hostOf(text string) string {
 	return u.Hostname()
 }
 
-// secretFile reads a path that means the same wherever the daemon was started.
-func secretFile() typeOf[string] {
+// anywhere reads a path that means the same wherever the daemon was started.
+func anywhere() typeOf[string] {
 	return document.Then(command(), func(v value, text string) (string, bool) {
 		if !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~/") && !isDrivePath(text) {
 			v.Fault("must be an absolute path", "or one that begins with ~/")

@@ -37,7 +37,8 @@ type Options struct {
 	Name string
 	// Prefix begins the subjects of events, without the dot behind it.
 	Prefix string
-	// Replicas is on how many servers each event is, when the stream is made.
+	// Replicas is on how many servers each event is, when the stream is made. With 0 it is not made: those who
+	// may only use it open it so.
 	Replicas int
 }
 
@@ -57,7 +58,8 @@ type Store struct {
 	trimmed store.Position
 }
 
-// Open opens a store, and makes it where there is none. The connection stays the caller's.
+// Open opens a store, and makes it where there is none and Replicas says so. The connection stays the
+// caller's.
 func Open(ctx context.Context, nc *nats.Conn, o Options) (*Store, error) {
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(attempt))
 	if err != nil {
@@ -66,10 +68,10 @@ func Open(ctx context.Context, nc *nats.Conn, o Options) (*Store, error) {
 	s := &Store{o: o, js: js, heads: map[string]store.Head{}}
 	s.ctx, s.close = context.WithCancel(context.Background())
 	err = s.persist(ctx, func(ctx context.Context) (err error) {
-		if s.stream, err = js.CreateOrUpdateStream(ctx, s.config(o.Name, o.Prefix+".>")); err != nil {
+		if s.stream, err = s.find(ctx, o.Name, o.Prefix+".>"); err != nil {
 			return err
 		}
-		s.spare, err = js.CreateOrUpdateStream(ctx, s.config(o.Name+"-snapshots", s.chunks(">")))
+		s.spare, err = s.find(ctx, o.Name+"-snapshots", s.chunks(">"))
 		return err
 	})
 	if err == nil {
@@ -79,6 +81,14 @@ func Open(ctx context.Context, nc *nats.Conn, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open the store %s: %w", o.Name, err)
 	}
 	return s, nil
+}
+
+// find finds a stream, or makes it.
+func (s *Store) find(ctx context.Context, name, subjects string) (jetstream.Stream, error) {
+	if s.o.Replicas == 0 {
+		return s.js.Stream(ctx, name)
+	}
+	return s.js.CreateOrUpdateStream(ctx, s.config(name, subjects))
 }
 
 // config is that of a stream that drops nothing by itself. Messages are read from its leader alone.

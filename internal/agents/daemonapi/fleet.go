@@ -1,0 +1,30 @@
+package daemonapi
+
+import "time"
+
+// Fleet is GET /v1/fleet: the fleet that this machine is in, as it sees it.
+type Fleet struct {
+	Name   string `json:"name,omitempty"`   // empty where it is in none
+	Member string `json:"member,omitempty"` // what this machine is called
+	// Connected means that a hub answers. Since is when that began, or ended.
+	Connected bool          `json:"connected"`
+	Since     *time.Time    `json:"since,omitempty"`
+	Error     string        `json:"error,omitempty"` // why not
+	Hubs      []string      `json:"hubs,omitempty"`  // the names of the members that run one
+	Members   []FleetMember `json:"members,omitempty"`
+}
+
+// FleetMember is a machine of the fleet.
+type FleetMember struct {
+	Name     string   `json:"name"`
+	User     string   `json:"user"`
+	Hub      bool     `json:"hub,omitempty"`
+	State    string   `json:"state"`           // up, silent, lost, asleep, unknown (it was never heard of)
+	Heard    float64  `json:"heard,omitempty"` // seconds ago
+	Version  string   `json:"version,omitempty"`
+	Labels   []string `json:"labels,omitempty"`
+	Projects []string `json:"projects,omitempty"` // the names that it maps
+	Agents   int      `json:"agents"`             // alive
+	// Room is how many more agents may start there; -1 is any number.
+	Room int `json:"room"`
+}
