@@ -49,12 +49,17 @@ func (f *Fleet) Run(ctx context.Context) {
 		f.set(l)
 		f.work(ctx, l)
 		f.set(nil)
+		_ = l.Close() // what it has is in the fleet
+		l.Conn.Close()
 	}
 }
 
 // work does everything that a member does, at once, until the link ends.
 func (f *Fleet) work(ctx context.Context, l *link.Link) {
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case <-l.Ended():
+	}
 }
 
 func (f *Fleet) set(l *link.Link) {
