@@ -79,18 +79,18 @@ var memberStates = []string{"lost", "silent", "asleep", "unknown"}
 // IsAway reports whether the machine does not answer now.
 func (m FleetMember) IsAway() bool { return slices.Contains(memberStates, m.State) }
 
-// Why says in words why a machine does not answer: "vps has not been heard of for 4 min".
+// Why says in words why a machine does not answer: "vps has not reported for 4 min".
 func (m FleetMember) Why() string {
 	silence := Span(silenceOf(m.Heard))
 	switch m.State {
 	case "lost":
-		return m.Name + " is lost: it has not been heard of for " + silence
+		return m.Name + " is lost: it has not reported for " + silence
 	case "silent":
-		return m.Name + " has not been heard of for " + silence
+		return m.Name + " has not reported for " + silence
 	case "asleep":
 		return m.Name + " has been asleep for " + silence
 	case "unknown":
-		return m.Name + " has never been heard of"
+		return m.Name + " has never reported"
 	}
 	return ""
 }
@@ -137,7 +137,7 @@ func (f *Fleet) Line() string {
 		}
 		word := state
 		if state == "unknown" {
-			word = "never heard of"
+			word = "not seen yet"
 		}
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))

@@ -47,12 +47,12 @@ func TestFleetInWords(t *testing.T) {
 		{Name: "pi", State: "lost", Heard: 3 * 24 * 3600},
 		{Name: "new", State: "unknown"},
 	}}
-	if got, want := f.Line(), "lab: 5 machines, 1 lost, 1 silent, 1 asleep, 1 never heard of"; got != want {
+	if got, want := f.Line(), "lab: 5 machines, 1 lost, 1 silent, 1 asleep, 1 not seen yet"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	words := map[string]string{
-		"laptop": "", "vps": "vps has not been heard of for 4 min", "desk": "desk has been asleep for 2 h",
-		"pi": "pi is lost: it has not been heard of for 3 days", "new": "new has never been heard of",
+		"laptop": "", "vps": "vps has not reported for 4 min", "desk": "desk has been asleep for 2 h",
+		"pi": "pi is lost: it has not reported for 3 days", "new": "new has never reported",
 	}
 	for name, want := range words {
 		if m, found := f.Find(name); !found || m.Why() != want {
