@@ -34,6 +34,7 @@ type Query struct {
 	Parent  string // of an owner; "" is for those without one
 	Session string
 	Queue   string // of an item
+	Host    string // a machine of the fleet, daemonapi.Here for this one, or "" for all
 	Status  []string
 	Types   []string // of facts: events have at least one of them
 	Since   time.Time
@@ -151,6 +152,7 @@ var (
 	untilParameter  = Parameter{"until", "Only those before this time, in the form of RFC 3339.", isTime}
 	projectParam    = Parameter{"project", "Only those of this project: its root.", absolute}
 	nameParameter   = Parameter{"name", "Only those of this name.", isText}
+	hostParameter   = Parameter{"host", "Only those on this machine of the fleet; . is the one that answers.", isHost}
 )
 
 // paged are the parameters of a list, after those of its own.
@@ -170,6 +172,7 @@ var (
 		}
 		return ownerID(value)
 	}
+	isHost = which("is not the name of a machine", func(v string) bool { return v == daemonapi.Here || daemonapi.IsFleetName(v) })
 	isText = which("is not a name", func(v string) bool { return utf8.ValidString(v) && len(v) <= maxCursor })
 )
 
@@ -196,7 +199,7 @@ func several(check func(value string) error) func(value string) error {
 func (r *request) wanted() *Query {
 	q := &Query{
 		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"],
-		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"],
+		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"], Host: r.query["host"],
 		Status: words(r.query["status"]), Types: words(r.query["type"]),
 		Past: r.query["settled"] == "1" || r.query["all"] == "1", Data: r.query["data"] == "1",
 		Limit: defaultLimit,
