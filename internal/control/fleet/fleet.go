@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet/ask"
 	"github.com/stopgate/stopgate/internal/control/fleet/beat"
@@ -101,17 +99,13 @@ func (f *Fleet) Run(ctx context.Context) {
 func (f *Fleet) work(ctx context.Context, l *link.Link) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := l.Conn.StatusChanged(nats.CLOSED)
-	defer l.Conn.RemoveStatusListener(ended)
 	var all sync.WaitGroup
 	for _, part := range f.parts() {
 		all.Go(func() { part(ctx, l) })
 	}
-	if !l.Conn.IsClosed() {
-		select {
-		case <-ended:
-		case <-ctx.Done():
-		}
+	select {
+	case <-l.Ended():
+	case <-ctx.Done():
 	}
 	cancel()
 	closeLink(l) // also so that nothing waits for a server that does not answer
