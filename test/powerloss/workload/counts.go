@@ -53,7 +53,9 @@ func (r runs) Check(acked int) (seen Seen, err error) {
 // reviews are those of a supervised session.
 type reviews struct{ dir supervisor.Dir }
 
-func newSupervisor(state string) Part { return reviews{supervisor.At(filepath.Join(state, "supervisor"))} }
+func newSupervisor(state string) Part {
+	return reviews{supervisor.At(filepath.Join(state, "supervisor"))}
+}
 
 func (reviews) Name() string { return "supervisor" }
 

@@ -40,8 +40,6 @@ func (f facts) Check(acked int) (seen Seen, err error) {
 		switch {
 		case err != nil:
 			return seen, err
-		case seen.Refused > 0:
-			return seen, damaged("a line in the middle of the journal, before %v", entry.Position)
 		case entry.Damage != nil:
 			seen.Refused++
 			continue
@@ -60,6 +58,8 @@ func (f facts) Check(acked int) (seen Seen, err error) {
 		switch {
 		case r.Event == toolUse && n == uses+1 && uses == seen.Last:
 			uses = n
+		case r.Event == agentStop && seen.Refused > 0:
+			return seen, damaged("a line before record %d, which was synced with all that came before it", n)
 		case r.Event == agentStop && n == seen.Last+1 && uses == n:
 			seen.Last = n
 		default:

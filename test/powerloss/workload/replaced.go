@@ -17,7 +17,9 @@ import (
 // replaced is a large file that is written whole, in a directory of its own.
 type replaced struct{ path string }
 
-func newReplaced(state string) Part { return replaced{filepath.Join(state, "replaced", "below", "file")} }
+func newReplaced(state string) Part {
+	return replaced{filepath.Join(state, "replaced", "below", "file")}
+}
 
 func (replaced) Name() string { return "replaced" }
 

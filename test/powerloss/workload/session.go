@@ -152,12 +152,15 @@ func (l letters) Check(acked int) (seen Seen, err error) {
 			return seen, err
 		}
 	}
-	if first > 0 && !slices.Contains(sent, first-1) {
-		return seen, lost("letter %d is the first to wait, and %v were sent", first, sent)
-	}
 	// What Next took for damaged, it set aside.
 	if left, err := l.outbox.Summary(); err != nil || len(left) > 0 {
 		return seen, damaged("letters are left: %+v, %v", left, err)
 	}
-	return seen, counted(seen.Last, acked)
+	if err := counted(seen.Last, acked); err != nil {
+		return seen, err
+	}
+	if first > 0 && !slices.Contains(sent, first-1) {
+		return seen, lost("letter %d is the first to wait, and %v were sent", first, sent)
+	}
+	return seen, nil
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ func (*events) Name() string { return "store" }
 
 const (
 	subjects    = 3
-	reopenEvery = 17 // closing has SQLite clear its log away, and writes the file beside the database
+	reopenEvery = 5 // closing has SQLite clear its log away, and writes the file beside the database
 )
 
 func (e *events) Do(n int) (err error) {
@@ -57,7 +56,7 @@ func eventID(n int) string { return fmt.Sprintf("event-%d", n) }
 func (e *events) Check(acked int) (seen Seen, err error) {
 	ctx := context.Background()
 	if _, err := os.Lstat(e.path); err != nil {
-		return seen, errors.Join(counted(0, acked)) // the power went before the database was made
+		return seen, counted(0, acked) // the power went before the database was made
 	}
 	report, err := sqlite.Verify(ctx, e.path)
 	if err != nil {
