@@ -65,7 +65,7 @@ func TestAMachineThatTakesNoRequests(t *testing.T) {
 	check(t, err)
 	w.sees(laptop, 1)
 	_, err = laptop.Cancel(t.Context(), owner(2).ID, daemonapi.Cancel{ID: "aa"})
-	if daemonapi.Code(err) != "unavailable" || !strings.Contains(err.Error(), "vps was never heard of; nothing was changed") {
+	if daemonapi.Code(err) != "unavailable" || !strings.Contains(err.Error(), "vps has never reported; nothing was changed") {
 		t.Errorf("%v", err)
 	}
 
