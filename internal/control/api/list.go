@@ -71,6 +71,14 @@ func (p Place) Compare(other Place) int {
 	return cmp.Or(other.Time.Compare(p.Time), cmp.Compare(p.ID, other.ID))
 }
 
+// PlaceOf is the place of something of a time. What has none comes first.
+func PlaceOf(at time.Time, id string) Place {
+	if at.IsZero() {
+		at = time.Unix(1<<48, 0) // which no time of ours is
+	}
+	return Place{Time: at, ID: id}
+}
+
 // maxCursor is more than any cursor of ours has.
 const maxCursor = 1024
 
@@ -152,7 +160,7 @@ var (
 	untilParameter  = Parameter{"until", "Only those before this time, in the form of RFC 3339.", isTime}
 	projectParam    = Parameter{"project", "Only those of this project: its root.", absolute}
 	nameParameter   = Parameter{"name", "Only those of this name.", isText}
-	hostParameter   = Parameter{"host", "Only those on this machine of the fleet; . is the one that answers.", isHost}
+	hostParameter   = Parameter{"host", "Only those on this machine of the fleet; . is the one that answers. Without it, those of all.", isHost}
 )
 
 // paged are the parameters of a list, after those of its own.
