@@ -137,7 +137,7 @@ func (s status) servers() string {
 	case len(s.HubStatus) == 1:
 		return "1 hub (not highly available)"
 	case !s.HighlyAvailable:
-		return fmt.Sprintf("%d hubs, of which not all answer (losing another one stops the fleet)", len(s.HubStatus))
+		return fmt.Sprintf("%d hubs, and not all answer (losing another one stops the fleet)", len(s.HubStatus))
 	}
 	return fmt.Sprintf("%d hubs (one may be lost)", len(s.HubStatus))
 }
