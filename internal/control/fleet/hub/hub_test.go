@@ -243,7 +243,7 @@ func TestTokensAreForOneMachineAndOneHour(t *testing.T) {
 	if err == nil {
 		t.Fatal("two machines have one name")
 	}
-	says(err.Error(), "has a member b already")
+	says(err.Error(), "b is in the fleet already")
 	_, err = member.Join(t.Context(), f.state("e"), fresh, "e")
 	check(t, err)
 
