@@ -286,5 +286,8 @@ func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	}
 	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
+	if err == nil { // whoever asks for it next need not wait until it is published
+		p.f.others.Put(s.Host, o)
+	}
 	return p.away(s.Host, o), err
 }
