@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -106,7 +105,7 @@ func (p *Plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 	case at.host == "":
 		return p.Plane.Log(ctx, id, q, to)
 	case q.Follow:
-		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", fmt.Sprintf("look at its end: stopgate pipeline logs --tail 100 %s, or run the command on %s", at.id, at.host))
+		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", "run the command on "+at.host)
 	case q.Tail > 0:
 		_, _, err := p.logPart(ctx, at, q, to)
 		return err
