@@ -30,8 +30,8 @@ type Machine interface {
 	Start(ctx context.Context, owner string, j job.Job) error
 	// Attempt is what was started under an id; false where nothing was.
 	Attempt(owner string) (Attempt, bool)
-	// Attempts are those that have not ended: the jobs that they are for, by id.
-	Attempts() map[string]string
+	// Attempts are those that have not ended, by id.
+	Attempts() map[string]Task
 	// Cancel ends an attempt. Cancelling it again for the same reason changes nothing.
 	Cancel(ctx context.Context, owner, why string) error
 	// Release lets an attempt begin new effects that this process has found running: until then it holds them back,
@@ -40,6 +40,15 @@ type Machine interface {
 	// Tell tells people of this machine something, with the id of a decision where there is one.
 	Tell(ctx context.Context, title, text, decision string)
 }
+
+// Task is what an attempt is for.
+type Task struct {
+	Job   string
+	Again bool // the others do it again when this machine loses the fleet
+}
+
+// Unheard is why a machine ends an attempt by itself.
+const Unheard = "the fleet has not heard of this machine for 20 seconds, and does the job again elsewhere"
 
 // Attempt is how far an attempt is.
 type Attempt struct {
@@ -179,6 +188,9 @@ func (m *Member) begin(ctx context.Context, j job.Job) error {
 func (m *Member) end(ctx context.Context, j job.Job, a Attempt) error {
 	status := cmp.Or(a.Status, "failed")
 	return m.change(ctx, j, func(now job.Job) (job.Fact, error) {
+		if status == "cancelled" && a.Reason == Unheard {
+			return now.GiveBack(m.Name, j.Attempt, a.Reason, a.USD, m.Now())
+		}
 		return now.End(m.Name, j.Attempt, status, a.Reason, a.USD, m.Now())
 	})
 }
@@ -208,7 +220,8 @@ func (m *Member) change(ctx context.Context, j job.Job, do func(job.Job) (job.Fa
 
 // review looks at what runs here for jobs: an attempt that its job has given up is cancelled, and people are told.
 func (m *Member) review(ctx context.Context) {
-	for owner, id := range m.Machine.Attempts() {
+	for owner, of := range m.Machine.Attempts() {
+		id := of.Job
 		j, known := m.Board.Job(id)
 		switch {
 		case known && m.has(j, owner):

@@ -91,13 +91,13 @@ func (y *yard) Attempt(owner string) (Attempt, bool) {
 	return Attempt{}, false
 }
 
-func (y *yard) Attempts() map[string]string {
+func (y *yard) Attempts() map[string]Task {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	all := map[string]string{}
+	all := map[string]Task{}
 	for owner, a := range y.attempts {
 		if !a.Ended {
-			all[owner] = a.job
+			all[owner] = Task{Job: a.job}
 		}
 	}
 	return all
