@@ -59,6 +59,7 @@ func Make(ctx context.Context, nc *nats.Conn, fleet string, replicas int) error 
 	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: n.ViewStream(), Subjects: []string{n.AllViews(), n.Beat("*")}, Storage: jetstream.FileStorage, Replicas: replicas,
 		MaxMsgsPerSubject: 1, MaxMsgSize: MaxView, AllowDirect: false, AllowRollup: false,
+		AllowMsgTTL: true, // for the word that a view was removed, which is of no use after a while
 	})
 	if err != nil {
 		return fmt.Errorf("make the views of the fleet %s: %w", fleet, err)
