@@ -37,8 +37,17 @@ type Machine interface {
 	// Release lets an attempt begin new effects that this process has found running: until then it holds them back,
 	// because the job may be another member's by now.
 	Release(owner string)
-	// Tell tells people of this machine something, with the id of a decision where there is one.
-	Tell(ctx context.Context, title, text, decision string)
+	// Tell tells people of this machine something.
+	Tell(ctx context.Context, n Notice)
+}
+
+// Notice is something that people are told.
+type Notice struct {
+	Title, Text string
+	Project     string // its name in the fleet
+	// Decision is the id of what they are asked, with the answers that there are; empty where they are not.
+	Decision string
+	Options  []string
 }
 
 // Task is what an attempt is for.
@@ -270,7 +279,7 @@ func (m *Member) revoke(ctx context.Context, owner, id string) {
 	m.revoked[owner] = true
 	m.Machine.Release(owner) // for what cancelling it leads to
 	m.Log.Warn("cancelled an attempt that was given up", "job", id, "id", owner)
-	m.Machine.Tell(ctx, "An attempt was cancelled", why, "")
+	m.Machine.Tell(ctx, Notice{Title: "An attempt was cancelled", Text: why, Project: j.Spec.Project})
 }
 
 func (m *Member) logError(what string, j job.Job, err error) {

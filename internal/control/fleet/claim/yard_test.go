@@ -120,10 +120,10 @@ func (y *yard) Release(owner string) {
 	y.released[owner] = true
 }
 
-func (y *yard) Tell(_ context.Context, title, text, decision string) {
+func (y *yard) Tell(_ context.Context, n Notice) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.told = append(y.told, title+": "+text+" "+decision)
+	y.told = append(y.told, n.Title+": "+n.Text)
 }
 
 // finish ends what runs there.

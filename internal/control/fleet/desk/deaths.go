@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
+	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 )
 
@@ -95,14 +96,16 @@ func (d *deaths) lose(ctx context.Context, was job.Job) {
 		return
 	}
 	d.desk.Log.Warn("a job is lost with its machine", "job", j.ID, "machine", was.Member, "attempt", was.Attempt, "then", j.State)
-	title, decision := fmt.Sprintf("Job %s on %s is lost", j.Spec.Command, was.Member), ""
-	text := fmt.Sprintf("%s was not heard of for a minute.", was.Member)
+	n := claim.Notice{
+		Title: fmt.Sprintf("Job %s on %s is lost", j.Spec.Command, was.Member), Project: j.Spec.Project,
+		Text: fmt.Sprintf("%s was not heard of for a minute.", was.Member),
+	}
 	switch j.State {
 	case job.Asking:
-		decision = job.Question(j.ID, j.Losses)
-		text += " Wait for it, do the job again elsewhere, or cancel it?"
+		n.Decision, n.Options = job.Question(j.ID, j.Losses), job.Choices
+		n.Text += " Wait for it, do the job again elsewhere, or cancel it?"
 	case job.Pending:
-		text += " The job is done again elsewhere."
+		n.Text += " The job is done again elsewhere."
 	}
-	d.desk.Machine.Tell(ctx, title, text, decision)
+	d.desk.Machine.Tell(ctx, n)
 }

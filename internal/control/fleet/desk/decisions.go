@@ -1,11 +1,11 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,12 +56,7 @@ func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 
 // pathOf is where a project is on this machine; its name where it is not here.
 func (d *Desk) pathOf(name string) string {
-	for _, p := range d.Config().Fleet.Projects {
-		if p.Name == name {
-			return filepath.Clean(p.Path)
-		}
-	}
-	return name
+	return cmp.Or(d.Root(name), name)
 }
 
 // Question is what people are asked, by its id or the beginning of it; false where it is not one of these.

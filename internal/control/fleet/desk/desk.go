@@ -15,16 +15,20 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/store"
-	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Options are what a desk needs of its daemon.
 type Options struct {
 	Machine claim.Machine
-	Config  func() *config.Global
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Root is where a project of the fleet is on this machine, and Name what the fleet calls the one at a path; "" where it
+	// has none.
+	Root, Name func(string) string
+
+	// Wake makes it look at what the machine does: an attempt may have ended, or there is room.
+	Wake <-chan struct{}
+	Log  *slog.Logger
+	Now  func() time.Time
 	// Unheard is for how long no beat of ours was acknowledged; false where none ever was.
 	Unheard func() (time.Duration, bool)
 }
@@ -32,8 +36,6 @@ type Options struct {
 // Desk is a daemon's desk. All methods may be called at once.
 type Desk struct {
 	Options
-	wake chan struct{}
-
 	mu  sync.Mutex
 	now *session // nil while there is no link
 }
@@ -48,15 +50,7 @@ type session struct {
 var _ api.JobPlane = (*Desk)(nil)
 
 // New is a desk that is linked to no fleet yet.
-func New(o Options) *Desk { return &Desk{Options: o, wake: make(chan struct{}, 1)} }
-
-// Changed makes the desk look at what the machine does: an attempt may have ended, or there is room.
-func (d *Desk) Changed() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
-}
+func New(o Options) *Desk { return &Desk{Options: o} }
 
 // retry is the pause before the fleet's store is read again after an error.
 const retry = time.Second
@@ -69,7 +63,7 @@ func (d *Desk) Run(ctx context.Context, l *link.Link, peers func() []daemonapi.F
 	}
 	d.set(&session{l, b, peers})
 	defer d.set(nil)
-	member := &claim.Member{Name: l.Member, Board: b, Machine: d.Machine, Log: d.Log, Now: d.Now, Wake: d.wake}
+	member := &claim.Member{Name: l.Member, Board: b, Machine: d.Machine, Log: d.Log, Now: d.Now, Wake: d.Wake}
 	deaths := &deaths{desk: d, member: l.Member, board: b, peers: peers, missing: map[string]time.Time{}}
 	var all sync.WaitGroup
 	all.Go(func() { d.follow(ctx, b) })

@@ -144,13 +144,10 @@ func (d *Desk) nameOf(a daemonapi.AddJob) (string, error) {
 	if a.ProjectName != "" {
 		return a.ProjectName, nil
 	}
-	root := filepath.Clean(a.Project)
-	for _, p := range d.Config().Fleet.Projects {
-		if filepath.Clean(p.Path) == root {
-			return p.Name, nil
-		}
+	if name := d.Name(a.Project); name != "" {
+		return name, nil
 	}
-	return "", failure("invalid", "the fleet has no name for the project "+root, "name it in the global configuration, under fleet.projects, or use --project NAME")
+	return "", failure("invalid", "the fleet has no name for the project "+filepath.Clean(a.Project), "name it in the global configuration, under fleet.projects, or use --project NAME")
 }
 
 // CancelJob ends a job that no machine has. The machine that has one is told to end it.

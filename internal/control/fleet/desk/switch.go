@@ -42,6 +42,6 @@ func (d *Desk) endUnheard(ctx context.Context, ended map[string]bool) {
 		ended[owner] = true
 		d.Machine.Release(owner) // for what cancelling it leads to
 		d.Log.Warn("ended an attempt: the fleet has not heard of this machine, and does the job again", "job", of.Job, "id", owner)
-		d.Machine.Tell(ctx, "A job was ended on this machine", "Job "+of.Job+": "+claim.Unheard, "")
+		d.Machine.Tell(ctx, claim.Notice{Title: "A job was ended on this machine", Text: "Job " + of.Job + ": " + claim.Unheard})
 	}
 }
