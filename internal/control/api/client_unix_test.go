@@ -54,7 +54,7 @@ func TestClientAndServerAgree(t *testing.T) {
 		"cancel job": {func() (any, error) { return value(c.CancelJob(ctx, "01")) }, aJob(), []string{`cancel job "01"`}},
 		"caps":       {func() (any, error) { return value(c.Caps(ctx)) }, []daemonapi.Cap{aCap()}, []string{"caps"}},
 		"set cap":    {func() (any, error) { n := 4; return value(c.SetCap(ctx, daemonapi.SetCap{Name: "default", Jobs: &n})) }, aCap(), []string{"set cap default 4"}},
-		"workers": {func() (any, error) { return value(c.Workers(ctx, "/p")) }, []daemonapi.Worker{worker()}, []string{`workers "/p"`}},
+		"workers":    {func() (any, error) { return value(c.Workers(ctx, "/p")) }, []daemonapi.Worker{worker()}, []string{`workers "/p"`}},
 		"worker": {func() (any, error) {
 			return value(c.SwitchWorker(ctx, daemonapi.WorkerSwitch{Project: "/p", Name: "w", On: true}))
 		}, worker(), []string{"worker {Project:/p Name:w On:true}"}},
