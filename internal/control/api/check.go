@@ -14,7 +14,16 @@ func checkStart(b daemonapi.Start) error {
 	if b.Command == "" {
 		return invalid("field %q is missing", "command")
 	}
+	if err := isHost(b.Host); err != nil {
+		return invalid("field %q: %v", "host", err)
+	}
+	if err := isHost(b.ProjectName); err != nil {
+		return invalid("field %q: %v", "project_name", err)
+	}
 	for name, value := range map[string]string{"project": b.Project, "cwd": b.Cwd} {
+		if value == "" && (b.Host != "" || b.ProjectName != "") { // that machine knows where it is
+			continue
+		}
 		if err := absolute(value); err != nil {
 			return invalid("field %q: %v", name, err)
 		}

@@ -31,6 +31,7 @@ type Query struct {
 	Name    string
 	Command string
 	Owner   string
+	Host    string // of the fleet: a name, or OwnHost; "" is for all
 	Parent  string // of an owner; "" is for those without one
 	Session string
 	Queue   string // of an item
@@ -69,6 +70,17 @@ type Place struct {
 func (p Place) Compare(other Place) int {
 	return cmp.Or(other.Time.Compare(p.Time), cmp.Compare(p.ID, other.ID))
 }
+
+// PlaceOf is the place of something of a time. What has none comes first.
+func PlaceOf(at time.Time, id string) Place {
+	if at.IsZero() {
+		at = time.Unix(1<<48, 0) // which no time of ours is
+	}
+	return Place{Time: at, ID: id}
+}
+
+// maxHost is the length of a machine's name at most.
+const maxHost = 32
 
 // maxCursor is more than any cursor of ours has.
 const maxCursor = 1024
@@ -143,6 +155,9 @@ func View[T, V any](p Page[T], view func(T) V) Page[V] {
 // AnyParent is the parent of a query that asks for all, with a parent and without.
 const AnyParent = daemonapi.AnyParent
 
+// OwnHost is the host of a query that asks only for what is on this machine.
+const OwnHost = "."
+
 // The parameters of lists.
 var (
 	limitParameter  = Parameter{"limit", fmt.Sprintf("How many to answer at most: %d where it is left out, at most %d.", defaultLimit, maxLimit), isLimit}
@@ -150,6 +165,7 @@ var (
 	sinceParameter  = Parameter{"since", "Only those of this time or later, in the form of RFC 3339.", isTime}
 	untilParameter  = Parameter{"until", "Only those before this time, in the form of RFC 3339.", isTime}
 	projectParam    = Parameter{"project", "Only those of this project: its root.", absolute}
+	hostParameter   = Parameter{"host", "Only those on this machine of the fleet: its name, or . for the one that answers. Without it, those of all.", isHost}
 	nameParameter   = Parameter{"name", "Only those of this name.", isText}
 )
 
@@ -170,6 +186,9 @@ var (
 		}
 		return ownerID(value)
 	}
+	isHost = which("is not the name of a machine", func(v string) bool {
+		return v == OwnHost || len(v) <= maxHost && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	})
 	isText = which("is not a name", func(v string) bool { return utf8.ValidString(v) && len(v) <= maxCursor })
 )
 
@@ -196,7 +215,7 @@ func several(check func(value string) error) func(value string) error {
 func (r *request) wanted() *Query {
 	q := &Query{
 		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"],
-		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"],
+		Owner: r.query["owner"], Host: r.query["host"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"],
 		Status: words(r.query["status"]), Types: words(r.query["type"]),
 		Past: r.query["settled"] == "1" || r.query["all"] == "1", Data: r.query["data"] == "1",
 		Limit: defaultLimit,
