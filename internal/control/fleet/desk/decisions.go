@@ -17,8 +17,8 @@ import (
 // Source is that of decisions about jobs whose machines are lost.
 const Source = "lost"
 
-// options are what people may choose for a job whose machine is lost.
-var options = []daemonapi.Option{
+// choices are what people may choose for a job whose machine is lost.
+var choices = []daemonapi.Option{
 	{Number: 1, Name: "wait", Description: "Wait until the machine is heard of: its attempt goes on there", Recommended: true},
 	{Number: 2, Name: "again", Description: "Do the job again on another machine. What still runs on this one is cancelled when it is back; until then both may run"},
 	{Number: 3, Name: "cancel", Description: "Give the job up. What still runs is cancelled when the machine is back"},
@@ -44,7 +44,7 @@ func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 	q := daemonapi.Decision{
 		ID: job.Question(j.ID, j.Losses), Owner: job.Owner(j.ID, j.Attempt), Name: j.Spec.Command, Project: d.pathOf(j.Spec.Project),
 		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which was not heard of for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
-		Options: slices.Clone(options), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
+		Options: slices.Clone(choices), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
 	for _, p := range s.peers() {
 		if p.Name == j.Member {
@@ -110,7 +110,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 
 // chosen is the option that an answer names.
 func chosen(a daemonapi.Answer) (string, error) {
-	for _, o := range options {
+	for _, o := range choices {
 		if a.Option == o.Name || a.Option == strconv.Itoa(o.Number) {
 			return o.Name, nil
 		}

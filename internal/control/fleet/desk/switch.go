@@ -18,9 +18,8 @@ func (d *Desk) Guard(ctx context.Context) {
 	defer tick.Stop()
 	ended := map[string]bool{}
 	for {
-		if unheard, _ := d.Unheard(); unheard >= deadAfter {
-			d.endUnheard(ctx, ended)
-		}
+		unheard, _ := d.Unheard()
+		d.endUnheard(ctx, ended, unheard)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -29,8 +28,11 @@ func (d *Desk) Guard(ctx context.Context) {
 	}
 }
 
-// endUnheard ends the attempts of jobs that are done again. What was ended is noted.
-func (d *Desk) endUnheard(ctx context.Context, ended map[string]bool) {
+// endUnheard ends the attempts of jobs that are done again, if it is time. What was ended is noted.
+func (d *Desk) endUnheard(ctx context.Context, ended map[string]bool, unheard time.Duration) {
+	if unheard < deadAfter {
+		return
+	}
 	for owner, of := range d.Machine.Attempts() {
 		if !of.Again || ended[owner] {
 			continue
