@@ -31,10 +31,10 @@ type Query struct {
 	Name    string
 	Command string
 	Owner   string
-	Host    string // of the fleet: a name, or OwnHost; "" is for all
 	Parent  string // of an owner; "" is for those without one
 	Session string
 	Queue   string // of an item
+	Host    string // a machine of the fleet, daemonapi.Here for this one, or "" for all
 	Status  []string
 	Types   []string // of facts: events have at least one of them
 	Since   time.Time
@@ -78,9 +78,6 @@ func PlaceOf(at time.Time, id string) Place {
 	}
 	return Place{Time: at, ID: id}
 }
-
-// maxHost is the length of a machine's name at most.
-const maxHost = 32
 
 // maxCursor is more than any cursor of ours has.
 const maxCursor = 1024
@@ -155,9 +152,6 @@ func View[T, V any](p Page[T], view func(T) V) Page[V] {
 // AnyParent is the parent of a query that asks for all, with a parent and without.
 const AnyParent = daemonapi.AnyParent
 
-// OwnHost is the host of a query that asks only for what is on this machine.
-const OwnHost = "."
-
 // The parameters of lists.
 var (
 	limitParameter  = Parameter{"limit", fmt.Sprintf("How many to answer at most: %d where it is left out, at most %d.", defaultLimit, maxLimit), isLimit}
@@ -165,8 +159,8 @@ var (
 	sinceParameter  = Parameter{"since", "Only those of this time or later, in the form of RFC 3339.", isTime}
 	untilParameter  = Parameter{"until", "Only those before this time, in the form of RFC 3339.", isTime}
 	projectParam    = Parameter{"project", "Only those of this project: its root.", absolute}
-	hostParameter   = Parameter{"host", "Only those on this machine of the fleet: its name, or . for the one that answers. Without it, those of all.", isHost}
 	nameParameter   = Parameter{"name", "Only those of this name.", isText}
+	hostParameter   = Parameter{"host", "Only those on this machine of the fleet; . is the one that answers.", isHost}
 )
 
 // paged are the parameters of a list, after those of its own.
@@ -186,9 +180,7 @@ var (
 		}
 		return ownerID(value)
 	}
-	isHost = which("is not the name of a machine", func(v string) bool {
-		return v == OwnHost || len(v) <= maxHost && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-	})
+	isHost = which("is not the name of a machine", func(v string) bool { return v == daemonapi.Here || daemonapi.IsFleetName(v) })
 	isText = which("is not a name", func(v string) bool { return utf8.ValidString(v) && len(v) <= maxCursor })
 )
 
@@ -215,7 +207,7 @@ func several(check func(value string) error) func(value string) error {
 func (r *request) wanted() *Query {
 	q := &Query{
 		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"],
-		Owner: r.query["owner"], Host: r.query["host"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"],
+		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"], Host: r.query["host"],
 		Status: words(r.query["status"]), Types: words(r.query["type"]),
 		Past: r.query["settled"] == "1" || r.query["all"] == "1", Data: r.query["data"] == "1",
 		Limit: defaultLimit,

@@ -6,13 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet/ask"
-	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // What to do when it is not known whether another machine has done something.
@@ -286,16 +284,7 @@ func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if !p.f.knows(s.Host) {
 		return daemonapi.Owner{}, p.stranger(s.Host)
 	}
-	name := s.ProjectName
-	if name == "" {
-		projects := p.f.Config().Fleet.Projects
-		i := slices.IndexFunc(projects, func(known config.FleetProject) bool { return known.Path == s.Project })
-		if i < 0 {
-			return daemonapi.Owner{}, failure("invalid", "the project has no name that "+s.Host+" could know", "give it one in the global configuration of both machines: fleet.projects")
-		}
-		name = projects[i].Name
-	}
-	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, ProjectName: name}
+	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
 	return p.away(s.Host, o), err
 }

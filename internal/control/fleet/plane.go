@@ -113,7 +113,7 @@ func merge[T any](ctx context.Context, p *Plane, q *api.Query, own func(context.
 }
 
 // isHere reports whether the name of a machine is that of this one.
-func (p *Plane) isHere(host string) bool { return host == api.OwnHost || host == p.f.Me() }
+func (p *Plane) isHere(host string) bool { return host == daemonapi.Here || host == p.f.Me() }
 
 // stranger is the refusal of a name that no machine of the fleet has.
 func (p *Plane) stranger(host string) error {
