@@ -309,6 +309,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	d.desk = desk.New(desk.Options{
 		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people}, Root: p.rootOf, Name: p.fleetName,
 		Log: d.Log, Now: d.Now, Wake: d.jobs,
+		Unheard: func() (time.Duration, bool) { return d.fleet.Load().Heart().Unheard() },
 	})
 	p.desk, p.JobPlane = d.desk, d.desk
 	p.clerk = newClerk(p, d.items)

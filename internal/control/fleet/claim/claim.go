@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
@@ -80,6 +82,9 @@ type Member struct {
 	// Wake makes it look: an attempt may have ended, or there is room. It may be nil.
 	Wake <-chan struct{}
 
+	mu     sync.Mutex
+	passed map[string]string // jobs that wait, and why this member does not take them
+
 	revoked map[string]bool // attempts that were cancelled because their jobs gave them up
 }
 
@@ -111,17 +116,34 @@ func (m *Member) Look(ctx context.Context) {
 		}
 	}
 	m.review(ctx)
+	passed := map[string]string{}
 	for _, j := range m.Board.Live() {
-		if ctx.Err() != nil || m.Machine.Room() <= 0 {
+		if ctx.Err() != nil {
 			return
 		}
 		if !j.May(m.Name, m.Machine.Labels()) {
 			continue
 		}
-		if usd, err := m.Machine.Fits(ctx, j); err == nil {
+		usd, err := m.Machine.Fits(ctx, j)
+		switch {
+		case err != nil:
+			passed[j.ID] = err.Error()
+		case m.Machine.Room() <= 0:
+			passed[j.ID] = "there is no room for another agent"
+		default:
 			m.logError("take a job", j, m.take(ctx, j, usd))
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.passed = passed
+}
+
+// Passed are the jobs that wait although this member has what they need, with why it does not take them.
+func (m *Member) Passed() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.passed)
 }
 
 // take claims a job and starts it. That another member was first, or that the cap is full, is no error.

@@ -46,7 +46,7 @@ func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which was not heard of for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
 		Options: slices.Clone(choices), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
-	for _, p := range s.peers() {
+	for _, p := range s.peers.Peers() {
 		if p.Name == j.Member {
 			q.Heard = p.Heard
 		}

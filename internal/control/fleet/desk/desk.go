@@ -42,9 +42,17 @@ type Desk struct {
 
 // session is the time of one link.
 type session struct {
-	link  *link.Link
-	board *board.Board
-	peers func() []daemonapi.FleetMember
+	link   *link.Link
+	board  *board.Board
+	member *claim.Member
+	peers  Peers
+}
+
+// Peers are the members of a fleet as this machine sees them.
+type Peers interface {
+	Peers() []daemonapi.FleetMember
+	// Passed are the jobs that a member does not take, with why.
+	Passed(member string) map[string]string
 }
 
 var _ api.JobPlane = (*Desk)(nil)
@@ -55,16 +63,16 @@ func New(o Options) *Desk { return &Desk{Options: o} }
 // retry is the pause before the fleet's store is read again after an error.
 const retry = time.Second
 
-// Run does the machine's part while a link lasts. peers are the members of the fleet as this machine sees them.
-func (d *Desk) Run(ctx context.Context, l *link.Link, peers func() []daemonapi.FleetMember) {
+// Run does the machine's part while a link lasts.
+func (d *Desk) Run(ctx context.Context, l *link.Link, peers Peers) {
 	b, err := d.open(ctx, l)
 	if err != nil {
 		return // the context has ended
 	}
-	d.set(&session{l, b, peers})
-	defer d.set(nil)
 	member := &claim.Member{Name: l.Member, Board: b, Machine: d.Machine, Log: d.Log, Now: d.Now, Wake: d.Wake}
-	deaths := &deaths{desk: d, member: l.Member, board: b, peers: peers, missing: map[string]time.Time{}}
+	d.set(&session{l, b, member, peers})
+	defer d.set(nil)
+	deaths := &deaths{desk: d, member: l.Member, board: b, peers: peers.Peers, missing: map[string]time.Time{}}
 	var all sync.WaitGroup
 	all.Go(func() { d.follow(ctx, b) })
 	all.Go(func() { member.Run(ctx) })
@@ -91,6 +99,16 @@ func (d *Desk) follow(ctx context.Context, b *board.Board) {
 			_ = pause.For(ctx, retry)
 		}
 	}
+}
+
+// Passed are the jobs that wait although this machine has what they need, with why it does not take them.
+func (d *Desk) Passed() map[string]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.now == nil {
+		return nil
+	}
+	return d.now.member.Passed()
 }
 
 func (d *Desk) set(s *session) {

@@ -44,8 +44,9 @@ type desktop struct {
 
 // world is how the members of a fleet stand, as all of them see it.
 type world struct {
-	mu    sync.Mutex
-	peers []daemonapi.FleetMember
+	mu     sync.Mutex
+	peers  []daemonapi.FleetMember
+	passed map[string]map[string]string
 }
 
 func (w *world) set(name, state string) {
@@ -65,7 +66,9 @@ func (w *world) remove(name string) {
 	w.peers = slices.DeleteFunc(w.peers, func(p daemonapi.FleetMember) bool { return p.Name == name })
 }
 
-func (w *world) list() []daemonapi.FleetMember {
+func (w *world) Passed(member string) map[string]string { return w.passed[member] }
+
+func (w *world) Peers() []daemonapi.FleetMember {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.peers)
@@ -92,12 +95,12 @@ func newDesktop(t testing.TB, f *linktest.Fleet, w *world, name string, room int
 	l := f.Member(name)
 	b, err := board.Open(t.Context(), l.Log, name, time.Now, quiet)
 	check(t, err)
-	d.set(&session{l, b, w.list})
+	member := &claim.Member{Name: name, Board: b, Machine: y, Log: quiet, Now: time.Now}
+	d.set(&session{l, b, member, w})
 	w.set(name, "up")
 	return &desktop{
-		Desk: d, Yard: y, t: t, name: name, board: b,
-		member: &claim.Member{Name: name, Board: b, Machine: y, Log: quiet, Now: time.Now},
-		deaths: &deaths{desk: d, member: name, board: b, peers: w.list, missing: map[string]time.Time{}},
+		Desk: d, Yard: y, t: t, name: name, board: b, member: member,
+		deaths: &deaths{desk: d, member: name, board: b, peers: w.Peers, missing: map[string]time.Time{}},
 	}
 }
 
@@ -159,7 +162,7 @@ func TestIssue20TwoDesksShareJobs(t *testing.T) {
 		d, l := New(o), f.Member(name)
 		desks[name] = d
 		w.set(name, "up")
-		all.Go(func() { d.Run(ctx, l, w.list) })
+		all.Go(func() { d.Run(ctx, l, w) })
 	}
 	await := func(name, status string) {
 		t.Helper()
@@ -415,6 +418,7 @@ func TestWhyAJobWaits(t *testing.T) {
 		return daemonapi.FleetMember{Name: name, State: "up", Labels: labels, Projects: projects, Room: room}
 	}
 	shop := []string{"shop"}
+	passed := map[string]map[string]string{"picky": {one: "not approved"}, "picky-too": {one: "not approved"}}
 	full := job.Cap{Limit: job.Limit{Jobs: 1}, Held: map[string]job.Reservation{"x": {}}}
 	for name, test := range map[string]struct {
 		spec    job.Spec
@@ -423,18 +427,18 @@ func TestWhyAJobWaits(t *testing.T) {
 		refused map[string]string
 		want    string
 	}{
-		"nothing":    {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, ""},
-		"a label":    {job.Spec{Needs: []string{"gpu"}}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "no machine has the label gpu"},
-		"the cap":    {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, full, nil, "cap default is full: 1 of 1 jobs are being done"},
-		"no project": {job.Spec{}, []daemonapi.FleetMember{up("a", nil, nil, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "project shop is not mapped on a, b"},
-		"no room":    {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 0)}, job.Cap{}, nil, "no room for another agent on a"},
-		"a host":     {job.Spec{Host: "c"}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "there is no machine c in the fleet"},
-		"asleep":     {job.Spec{}, []daemonapi.FleetMember{{Name: "a", State: "asleep"}}, job.Cap{}, nil, "asleep: a"},
-		"refused":    {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, map[string]string{"a": "no command fix"}, "a could not start it: no command fix"},
+		"nothing":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, ""},
+		"a label":      {job.Spec{Needs: []string{"gpu"}}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "no machine has the label gpu"},
+		"the cap":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, full, nil, "cap default is full: 1 of 1 jobs are being done"},
+		"no project":   {job.Spec{}, []daemonapi.FleetMember{up("a", nil, nil, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "project shop is not mapped on a, b"},
+		"not approved": {job.Spec{}, []daemonapi.FleetMember{up("picky", nil, shop, 0), up("picky-too", nil, shop, 0)}, job.Cap{}, nil, "not approved: picky, picky-too"},
+		"a host":       {job.Spec{Host: "c"}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "there is no machine c in the fleet"},
+		"asleep":       {job.Spec{}, []daemonapi.FleetMember{{Name: "a", State: "asleep"}}, job.Cap{}, nil, "asleep: a"},
+		"refused":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, map[string]string{"a": "no command fix"}, "a could not start it: no command fix"},
 	} {
 		test.spec.Project = "shop"
 		j := job.Job{ID: one, Spec: test.spec, State: job.Pending, Refused: test.refused}
-		if got := strings.Join(waits(j, test.peers, test.cap), "; "); got != test.want {
+		if got := strings.Join(waits(j, &world{peers: test.peers, passed: passed}, test.cap), "; "); got != test.want {
 			t.Errorf("%s: %q, not %q", name, got, test.want)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 func (s *session) waits(j job.Job) []string {
 	switch j.State {
 	case job.Pending:
-		return waits(j, s.peers(), s.board.Cap(board.CapOf(j.Spec)))
+		return waits(j, s.peers, s.board.Cap(board.CapOf(j.Spec)))
 	case job.Claimed, job.Running:
-		for _, p := range s.peers() {
+		for _, p := range s.peers.Peers() {
 			if p.Name == j.Member && (p.State == "silent" || p.State == "asleep" || p.State == "lost") {
 				return []string{fmt.Sprintf("%s is %s", p.Name, p.State)}
 			}
@@ -29,7 +29,8 @@ func (s *session) waits(j job.Job) []string {
 
 // waits are why no member has taken a pending job, as far as can be seen from here: what keeps each of them from it, or
 // the cap.
-func waits(j job.Job, peers []daemonapi.FleetMember, limit job.Cap) (why []string) {
+func waits(j job.Job, of Peers, limit job.Cap) (why []string) {
+	peers := of.Peers()
 	var full *job.FullError
 	if _, err := limit.Reserve(j.ID, j.Attempt+1, j.Spec.USD); errors.As(err, &full) {
 		why = append(why, fmt.Sprintf("cap %s is full: %s", board.CapOf(j.Spec), full.Why))
@@ -44,7 +45,7 @@ func waits(j job.Job, peers []daemonapi.FleetMember, limit job.Cap) (why []strin
 	}
 	reasons := map[string][]string{}
 	for _, p := range peers {
-		if reason := keeps(j, p); reason != "" {
+		if reason := keeps(j, p, of.Passed(p.Name)[j.ID]); reason != "" {
 			reasons[reason] = append(reasons[reason], p.Name)
 		}
 	}
@@ -57,8 +58,8 @@ func waits(j job.Job, peers []daemonapi.FleetMember, limit job.Cap) (why []strin
 	return why
 }
 
-// keeps is what keeps a member from a job that is for it, ending with "on": its name follows.
-func keeps(j job.Job, p daemonapi.FleetMember) string {
+// keeps is what keeps a member from a job that is for it: the member's name follows.
+func keeps(j job.Job, p daemonapi.FleetMember, passed string) string {
 	lacks := func(need string) bool { return !slices.Contains(p.Labels, need) }
 	_, refused := j.Refused[p.Name]
 	switch {
@@ -68,8 +69,8 @@ func keeps(j job.Job, p daemonapi.FleetMember) string {
 		return p.State + ":"
 	case !slices.Contains(p.Projects, j.Spec.Project):
 		return "project " + j.Spec.Project + " is not mapped on"
-	case p.Room == 0:
-		return "no room for another agent on"
+	case passed != "":
+		return passed + ":"
 	}
 	return ""
 }
