@@ -156,6 +156,13 @@ func (y *Yard) Finish(status string, usd float64) {
 	}
 }
 
+// Owners are the ids of all attempts that were started there.
+func (y *Yard) Owners() []string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return slices.Sorted(maps.Keys(y.attempts))
+}
+
 // Jobs are those that something was started for there, each as often as it was.
 func (y *Yard) Jobs() (all []string) {
 	y.mu.Lock()
