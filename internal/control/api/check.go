@@ -35,6 +35,9 @@ func checkPlace(b daemonapi.Start) error {
 		return invalid("with host, the project has its name only: leave out project and cwd")
 	}
 	for name, value := range map[string]string{"host": b.Host, "project_name": b.ProjectName} {
+		if name == "host" && value == "" { // it has come to the machine that maps the name
+			continue
+		}
 		if !daemonapi.IsFleetName(value) {
 			return invalid("field %q must have 1 to 32 of the characters a-z, 0-9 and -, not %.80q", name, value)
 		}

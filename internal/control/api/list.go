@@ -160,7 +160,7 @@ var (
 	untilParameter  = Parameter{"until", "Only those before this time, in the form of RFC 3339.", isTime}
 	projectParam    = Parameter{"project", "Only those of this project: its root.", absolute}
 	nameParameter   = Parameter{"name", "Only those of this name.", isText}
-	hostParameter   = Parameter{"host", "Only those on this machine of the fleet; . is the one that answers.", isHost}
+	hostParameter   = Parameter{"host", "Only those on this machine of the fleet; . is the one that answers. Without it, those of all.", isHost}
 )
 
 // paged are the parameters of a list, after those of its own.

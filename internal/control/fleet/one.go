@@ -15,8 +15,8 @@ import (
 
 // What to do when it is not known whether another machine has done something.
 const (
-	repeat = "repeat the same command: what was done is not done twice"
-	check  = "look whether it was done before you repeat it"
+	repeat    = "repeat the same command: what was done is not done twice"
+	lookFirst = "look whether it was done before you repeat it"
 )
 
 // Owner implements api.Plane. Of a machine that cannot be asked the answer is what it showed last.
@@ -64,7 +64,7 @@ func (p *Plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 	if at.host == "" {
 		return p.Plane.Resume(ctx, id, r)
 	}
-	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, check+": stopgate pipeline show "+at.id)
+	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, lookFirst+": stopgate pipeline show "+at.id)
 	return p.away(at.host, o), err
 }
 
@@ -222,7 +222,7 @@ func (p *Plane) Send(ctx context.Context, agent string, s daemonapi.Send) (daemo
 	if at.host == "" {
 		return p.Plane.Send(ctx, agent, s)
 	}
-	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, check+": stopgate agent logs "+at.id)
+	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, lookFirst+": stopgate agent logs "+at.id)
 	a.Away = p.awayFrom(at.host)
 	return a, err
 }
