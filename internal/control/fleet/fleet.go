@@ -3,7 +3,9 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -52,6 +54,7 @@ type Options struct {
 type Member struct {
 	Name string
 	User string // who it belongs to, which says what it may do elsewhere
+	Key  string // public; empty in a cluster that others run
 	Hub  bool
 }
 
@@ -250,6 +253,18 @@ func (f *Fleet) record(name string) Member {
 func (f *Fleet) caller(member string, right config.FleetRight) (user string, may bool) {
 	user = f.record(member).User
 	return user, ask.May(f.Config().Fleet.Allow, f.record(f.Me()).User, user, right)
+}
+
+// MayRun is why what a member signed is not to be run here; nil where it is.
+func (f *Fleet) MayRun(member string, signed func(key string) error) error {
+	user, may := f.caller(member, config.FleetRun)
+	if !may {
+		return fmt.Errorf("%s on %s may not run commands here (fleet.allow)", cmp.Or(user, "an unknown user"), member)
+	}
+	if key := f.record(member).Key; key != "" && signed(key) != nil {
+		return fmt.Errorf("it was not added by %s, as it says", member)
+	}
+	return nil
 }
 
 // passOn tells the daemon that other machines show something else, four times a second at most: when everything
