@@ -213,7 +213,7 @@ func (t trial) tell(all *images, cuts, made, faults int, first []string) error {
 	if err := print(os.Stdout, all.tallies); err != nil {
 		return err
 	}
-	fmt.Printf("\nlog verify: %d images intact, %d with records that were cut off before they were acknowledged\n", all.intact, all.torn)
+	fmt.Printf("\nlog verify: %d images intact, %d of them with records that were cut off before they were durable\n", all.intact+all.cut, all.cut)
 	for _, line := range first {
 		fmt.Println(line)
 	}
