@@ -122,10 +122,10 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 		return err
 	}
 	text := fmt.Sprintf("this machine, %s, has left the fleet %s; its files are kept in %s\n", id.Name, id.Fleet, kept)
-	if told != nil && len(id.Hubs) != 1 || told != nil && id.Hub == 0 {
+	if told != nil && id.Hub != 1 {
 		text += fmt.Sprintf("\nNo hub could be told (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
 	}
-	if id.Hub > 0 && len(id.Hubs) > 1 {
+	if id.Hub > 1 {
 		text += "\nThe fleet has one hub less: losing another one stops it.\n" + replaceHub
 	}
 	return c.show(left{Fleet: id.Fleet, Member: id.Name, Kept: kept, Told: told == nil}, text)
