@@ -21,7 +21,7 @@ const (
 // Owner implements api.Plane. Of a machine that cannot be asked the answer is what it showed last.
 func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 	own, err := p.Plane.Owner(ctx, id)
-	at, err := p.find(owners, id, own.ID, err)
+	at, err := p.find(ctx, owners, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -34,11 +34,11 @@ func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 
 // ownerAt finds where an owner is.
 func (p *Plane) ownerAt(ctx context.Context, id string) (place, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return place{}, nil
 	}
 	own, err := p.Plane.Owner(ctx, id)
-	return p.find(owners, id, own.ID, err)
+	return p.find(ctx, owners, id, own.ID, err)
 }
 
 // Cancel implements api.Plane.
@@ -152,17 +152,17 @@ func (p *Plane) logPart(ctx context.Context, at place, q api.LogQuery, to io.Wri
 
 // agentAt finds where an agent is.
 func (p *Plane) agentAt(ctx context.Context, id string) (place, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return place{}, nil
 	}
 	own, err := p.Plane.Agent(ctx, id)
-	return p.find(agents, id, own.ID, err)
+	return p.find(ctx, agents, id, own.ID, err)
 }
 
 // Agent implements api.Plane.
 func (p *Plane) Agent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	own, err := p.Plane.Agent(ctx, id)
-	at, err := p.find(agents, id, own.ID, err)
+	at, err := p.find(ctx, agents, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -243,7 +243,7 @@ func (p *Plane) Kill(ctx context.Context, agent string, k daemonapi.Kill) (daemo
 // Decision implements api.Plane.
 func (p *Plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	own, err := p.Plane.Decision(ctx, id)
-	at, err := p.find(decisions, id, own.ID, err)
+	at, err := p.find(ctx, decisions, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -257,11 +257,11 @@ func (p *Plane) Decision(ctx context.Context, id string) (daemonapi.Decision, er
 
 // Answer implements api.Plane.
 func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return p.Plane.Answer(ctx, id, a)
 	}
 	own, err := p.Plane.Decision(ctx, id)
-	at, err := p.find(decisions, id, own.ID, err)
+	at, err := p.find(ctx, decisions, id, own.ID, err)
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}

@@ -234,3 +234,35 @@ func TestIssue20OthersMayDoWhatTheReceiverAllows(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What a machine does not show any more is found by its id all the same.
+func TestWhatNoMachineShowsIsSought(t *testing.T) {
+	w := newWorld(t)
+	w.users["vps"], w.users["desk"] = "ann", "ann"
+	old := func(id int) daemonapi.Owner {
+		o, ended := owner(id), time.Now().Add(-72*time.Hour)
+		o.Status, o.Ended = "done", &ended
+		return o
+	}
+	laptop := w.machine("laptop", "ann", owner(1))
+	w.machine("vps", "ann", owner(2), old(0xaaaa1), old(0xbbbb1))
+	w.machine("desk", "ann", old(0xbbbb2))
+	w.sees(laptop, 2)
+	w.hears(laptop, "vps", "desk")
+	o, err := laptop.Owner(t.Context(), old(0xaaaa1).ID[:15])
+	check(t, err)
+	a, err := laptop.Agent(t.Context(), old(0xaaaa1).Agent.ID)
+	check(t, err)
+	d, err := laptop.Decision(t.Context(), old(0xaaaa1).Decision.ID)
+	check(t, err)
+	if o.Host != "vps" || a.Host != "vps" || d.Host != "vps" || o.ID != old(0xaaaa1).ID {
+		t.Errorf("%q %q %q", o.Host, a.Host, d.Host)
+	}
+	_, err = laptop.Owner(t.Context(), old(0xbbbb1).ID[:15])
+	if daemonapi.Code(err) != "conflict" || !strings.Contains(err.(*api.Error).Hint, "on desk") || !strings.Contains(err.(*api.Error).Hint, "on vps") {
+		t.Errorf("a prefix of two machines: %v", err)
+	}
+	if _, err := laptop.Owner(t.Context(), "ffffffff"); daemonapi.Code(err) != "not_found" {
+		t.Errorf("what there is nowhere: %v", err)
+	}
+}
