@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"iter"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -27,14 +26,14 @@ func (p *Plane) Fleet(context.Context) daemonapi.Fleet { return p.f.Status() }
 
 // Owners implements api.Plane.
 func (p *Plane) Owners(ctx context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
-	place := func(o daemonapi.Owner) api.Place { return api.PlaceOf(o.Created, o.ID) }
-	return merge(ctx, p, q, p.Plane.Owners, place, func(yield func(daemonapi.Owner) bool) {
-		for member, o := range p.f.others.All() {
-			if isOn(q, member) && wantsOwner(q, o) && !yield(p.away(member, *o)) {
-				return
-			}
-		}
-	})
+	l := list[daemonapi.Owner]{
+		own:   p.Plane.Owners,
+		path:  map[string]string{"pipeline": "/v1/pipelines", "run": "/v1/runs"}[q.Kind],
+		place: func(o daemonapi.Owner) api.Place { return api.PlaceOf(o.Created, o.ID) },
+		away:  p.away,
+	}
+	l.shown = func(o *daemonapi.Owner) (daemonapi.Owner, bool) { return *o, wantsOwner(q, o) }
+	return merge(ctx, p, q, l)
 }
 
 // wantsOwner reports whether a query asks for an owner.
@@ -44,57 +43,71 @@ func wantsOwner(q *api.Query, o *daemonapi.Owner) bool {
 		q.Allows(o.Status) && q.AllowsTime(o.Created)
 }
 
-// Agents implements api.Plane. Of other machines those are listed that owners have now.
+// Agents implements api.Plane. Of all machines those are listed that owners have now, of one also those before.
 func (p *Plane) Agents(ctx context.Context, q *api.Query) (api.Page[daemonapi.Agent], error) {
-	place := func(a daemonapi.Agent) api.Place { return api.Place{Time: a.Started, ID: a.ID} }
-	return merge(ctx, p, q, p.Plane.Agents, place, func(yield func(daemonapi.Agent) bool) {
-		for member, o := range p.f.others.All() {
-			a := o.Agent
-			if a == nil || !isOn(q, member) || !api.Is(q.Project, o.Project) || !api.Is(q.Owner, o.ID) || !api.Is(q.Name, a.Name) ||
-				!q.Allows(a.Status) || !q.AllowsTime(a.Started) {
-				continue
-			}
-			if !yield(*p.away(member, *o).Agent) {
-				return
-			}
+	l := list[daemonapi.Agent]{
+		own: p.Plane.Agents, path: "/v1/agents", past: "all",
+		place: func(a daemonapi.Agent) api.Place { return api.Place{Time: a.Started, ID: a.ID} },
+		away: func(host string, a daemonapi.Agent) daemonapi.Agent {
+			a.Away = p.awayFrom(host)
+			return a
+		},
+	}
+	l.shown = func(o *daemonapi.Owner) (a daemonapi.Agent, wanted bool) {
+		if o.Agent == nil {
+			return a, false
 		}
-	})
+		a = *o.Agent
+		return a, api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, a.Name) && q.Allows(a.Status) && q.AllowsTime(a.Started)
+	}
+	return merge(ctx, p, q, l)
 }
 
-// Decisions implements api.Plane. Those that are settled are this machine's own.
+// Decisions implements api.Plane. Those that are settled are of this machine, or of the one that is asked for.
 func (p *Plane) Decisions(ctx context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
-	place := func(d daemonapi.Decision) api.Place { return api.Place{Time: d.Created, ID: d.ID} }
-	return merge(ctx, p, q, p.Plane.Decisions, place, func(yield func(daemonapi.Decision) bool) {
-		if q.Past {
-			return
+	l := list[daemonapi.Decision]{
+		own: p.Plane.Decisions, path: "/v1/decisions", past: "settled",
+		place: func(d daemonapi.Decision) api.Place { return api.Place{Time: d.Created, ID: d.ID} },
+		away: func(host string, d daemonapi.Decision) daemonapi.Decision {
+			d.Away = p.awayFrom(host)
+			return d
+		},
+	}
+	l.shown = func(o *daemonapi.Owner) (d daemonapi.Decision, wanted bool) {
+		if o.Decision == nil || q.Past {
+			return d, false
 		}
-		for member, o := range p.f.others.All() {
-			d := o.Decision
-			if d == nil || !isOn(q, member) || !api.Is(q.Project, o.Project) || !api.Is(q.Owner, o.ID) || !api.Is(q.Name, o.Name) || !q.AllowsTime(d.Created) {
-				continue
-			}
-			if !yield(*p.away(member, *o).Decision) {
-				return
-			}
-		}
-	})
+		d = *o.Decision
+		return d, api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, o.Name) && q.AllowsTime(d.Created)
+	}
+	return merge(ctx, p, q, l)
 }
 
-func isOn(q *api.Query, member string) bool { return api.Is(q.Host, member) }
+// list is a list of one kind of things.
+type list[T any] struct {
+	own   func(context.Context, *api.Query) (api.Page[T], error)
+	path  string                             // of the list of one other machine; empty where that is not asked for
+	past  string                             // the parameter that asks for those before
+	shown func(o *daemonapi.Owner) (T, bool) // what another machine shows, if it is wanted
+	away  func(host string, item T) T        // it, with where it is
+	place func(T) api.Place                  // in the list
+}
 
-// merge is a page of what this machine and the others have. Without a fleet it costs nothing.
-func merge[T any](ctx context.Context, p *Plane, q *api.Query, own func(context.Context, *api.Query) (api.Page[T], error), place func(T) api.Place, others iter.Seq[T]) (api.Page[T], error) {
+// merge is a page of what this machine and the others have. Without a fleet it costs nothing. One other machine, by
+// its name, is asked itself, if it can be.
+func merge[T any](ctx context.Context, p *Plane, q *api.Query, l list[T]) (page api.Page[T], err error) {
 	here := q.Host == "" || p.isHere(q.Host)
 	switch {
 	case q.Host != "" && here, here && p.f.others.Empty():
-		return own(ctx, q)
+		return l.own(ctx, q)
 	case !here && !p.f.knows(q.Host):
-		return api.Page[T]{}, p.stranger(q.Host)
-	}
-	var page api.Page[T]
-	if here {
-		var err error
-		if page, err = own(ctx, q); err != nil {
+		return page, p.stranger(q.Host)
+	case !here && l.path != "":
+		if page, err := there(ctx, p, q, l); err == nil {
+			return page, nil
+		}
+	case here:
+		if page, err = l.own(ctx, q); err != nil {
 			return page, err
 		}
 	}
@@ -104,8 +117,15 @@ func merge[T any](ctx context.Context, p *Plane, q *api.Query, own func(context.
 				return
 			}
 		}
-		others(yield)
-	}, place, q)
+		for member, o := range p.f.others.All() {
+			if !api.Is(q.Host, member) {
+				continue
+			}
+			if item, wanted := l.shown(o); wanted && !yield(l.away(member, item)) {
+				return
+			}
+		}
+	}, l.place, q)
 	if all.Next == (api.Place{}) {
 		all.Next = page.Next // then the page is ours alone, and there is more of it
 	}

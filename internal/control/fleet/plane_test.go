@@ -266,3 +266,34 @@ func TestWhatNoMachineShowsIsSought(t *testing.T) {
 		t.Errorf("what there is nowhere: %v", err)
 	}
 }
+
+// One machine that is asked for by its name answers itself, page by page, with more than it shows.
+func TestTheListOfOneMachine(t *testing.T) {
+	w := newWorld(t)
+	w.users["vps"] = "ann"
+	laptop := w.machine("laptop", "ann", owner(1))
+	vps := w.machine("vps", "ann")
+	ended := time.Now().Add(-72 * time.Hour)
+	for i := range 7 {
+		o := owner(100 + i)
+		o.Status, o.Ended = "done", &ended
+		vps.own.put(o)
+	}
+	w.hears(laptop, "vps")
+	q := &api.Query{Kind: "pipeline", Host: "vps", Limit: 3}
+	var ids []string
+	for _, o := range laptop.list(t, q) {
+		if o.Host != "vps" {
+			t.Errorf("%s is on %q", o.ID, o.Host)
+		}
+		ids = append(ids, o.ID[14:])
+	}
+	if want := "6a 69 68 67 66 65 64"; strings.Join(ids, " ") != want {
+		t.Errorf("it lists %v, not %s", ids, want)
+	}
+	settled, err := laptop.Decisions(t.Context(), &api.Query{Host: "vps", Past: true, Limit: 50})
+	check(t, err)
+	if len(settled.Items) != 7 || settled.Items[0].Host != "vps" {
+		t.Errorf("settled: %+v", settled)
+	}
+}
