@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"iter"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -26,14 +27,14 @@ func (p *Plane) Fleet(context.Context) daemonapi.Fleet { return p.f.Status() }
 
 // Owners implements api.Plane.
 func (p *Plane) Owners(ctx context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
-	l := list[daemonapi.Owner]{
+	return merge(ctx, p, q, list[daemonapi.Owner]{
 		own:   p.Plane.Owners,
 		path:  map[string]string{"pipeline": "/v1/pipelines", "run": "/v1/runs"}[q.Kind],
-		place: func(o daemonapi.Owner) api.Place { return api.PlaceOf(o.Created, o.ID) },
+		of:    func(o *daemonapi.Owner) *daemonapi.Owner { return o },
+		wants: func(o *daemonapi.Owner) bool { return wantsOwner(q, o) },
 		away:  p.away,
-	}
-	l.shown = func(o *daemonapi.Owner) (daemonapi.Owner, bool) { return *o, wantsOwner(q, o) }
-	return merge(ctx, p, q, l)
+		place: func(o *daemonapi.Owner) api.Place { return api.PlaceOf(o.Created, o.ID) },
+	})
 }
 
 // wantsOwner reports whether a query asks for an owner.
@@ -45,91 +46,100 @@ func wantsOwner(q *api.Query, o *daemonapi.Owner) bool {
 
 // Agents implements api.Plane. Of all machines those are listed that owners have now, of one also those before.
 func (p *Plane) Agents(ctx context.Context, q *api.Query) (api.Page[daemonapi.Agent], error) {
-	l := list[daemonapi.Agent]{
+	return merge(ctx, p, q, list[daemonapi.Agent]{
 		own: p.Plane.Agents, path: "/v1/agents", past: "all",
-		place: func(a daemonapi.Agent) api.Place { return api.Place{Time: a.Started, ID: a.ID} },
+		of: func(o *daemonapi.Owner) *daemonapi.Agent { return o.Agent },
+		wants: func(o *daemonapi.Owner) bool {
+			a := o.Agent
+			return api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, a.Name) && q.Allows(a.Status) && q.AllowsTime(a.Started)
+		},
 		away: func(host string, a daemonapi.Agent) daemonapi.Agent {
 			a.Away = p.awayFrom(host)
 			return a
 		},
-	}
-	l.shown = func(o *daemonapi.Owner) (a daemonapi.Agent, wanted bool) {
-		if o.Agent == nil {
-			return a, false
-		}
-		a = *o.Agent
-		return a, api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, a.Name) && q.Allows(a.Status) && q.AllowsTime(a.Started)
-	}
-	return merge(ctx, p, q, l)
+		place: func(a *daemonapi.Agent) api.Place { return api.Place{Time: a.Started, ID: a.ID} },
+	})
 }
 
 // Decisions implements api.Plane. Those that are settled are of this machine, or of the one that is asked for.
 func (p *Plane) Decisions(ctx context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
-	l := list[daemonapi.Decision]{
+	return merge(ctx, p, q, list[daemonapi.Decision]{
 		own: p.Plane.Decisions, path: "/v1/decisions", past: "settled",
-		place: func(d daemonapi.Decision) api.Place { return api.Place{Time: d.Created, ID: d.ID} },
+		of: func(o *daemonapi.Owner) *daemonapi.Decision { return o.Decision },
+		wants: func(o *daemonapi.Owner) bool {
+			return !q.Past && api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, o.Name) && q.AllowsTime(o.Decision.Created)
+		},
 		away: func(host string, d daemonapi.Decision) daemonapi.Decision {
 			d.Away = p.awayFrom(host)
 			return d
 		},
-	}
-	l.shown = func(o *daemonapi.Owner) (d daemonapi.Decision, wanted bool) {
-		if o.Decision == nil || q.Past {
-			return d, false
-		}
-		d = *o.Decision
-		return d, api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, o.Name) && q.AllowsTime(d.Created)
-	}
-	return merge(ctx, p, q, l)
+		place: func(d *daemonapi.Decision) api.Place { return api.Place{Time: d.Created, ID: d.ID} },
+	})
 }
 
 // list is a list of one kind of things.
 type list[T any] struct {
 	own   func(context.Context, *api.Query) (api.Page[T], error)
-	path  string                             // of the list of one other machine; empty where that is not asked for
-	past  string                             // the parameter that asks for those before
-	shown func(o *daemonapi.Owner) (T, bool) // what another machine shows, if it is wanted
-	away  func(host string, item T) T        // it, with where it is
-	place func(T) api.Place                  // in the list
+	path  string                        // of the list of one other machine; empty where that is not asked for
+	past  string                        // the parameter that asks for those before
+	of    func(o *daemonapi.Owner) *T   // what an owner that another machine shows has of it, or nil
+	wants func(o *daemonapi.Owner) bool // of one that has it
+	away  func(host string, item T) T   // it, with where it is
+	place func(item *T) api.Place
+}
+
+// listed is a thing before it is shown: most of them are not on the page.
+type listed[T any] struct {
+	host string // empty for this machine
+	item *T
 }
 
 // merge is a page of what this machine and the others have. Without a fleet it costs nothing. One other machine, by
 // its name, is asked itself, if it can be.
-func merge[T any](ctx context.Context, p *Plane, q *api.Query, l list[T]) (page api.Page[T], err error) {
+func merge[T any](ctx context.Context, p *Plane, q *api.Query, l list[T]) (own api.Page[T], err error) {
 	here := q.Host == "" || p.isHere(q.Host)
 	switch {
 	case q.Host != "" && here, here && p.f.others.Empty():
 		return l.own(ctx, q)
 	case !here && !p.f.knows(q.Host):
-		return page, p.stranger(q.Host)
+		return own, p.stranger(q.Host)
 	case !here && l.path != "":
 		if page, err := there(ctx, p, q, l); err == nil {
 			return page, nil
 		}
 	case here:
-		if page, err = l.own(ctx, q); err != nil {
-			return page, err
+		if own, err = l.own(ctx, q); err != nil {
+			return own, err
 		}
 	}
-	all := api.PageOf(func(yield func(T) bool) {
-		for _, item := range page.Items {
-			if !yield(item) {
+	all := api.PageOf(l.all(p, q, own.Items), func(x listed[T]) api.Place { return l.place(x.item) }, q)
+	page := api.View(all, func(x listed[T]) T {
+		if x.host == "" {
+			return *x.item
+		}
+		return l.away(x.host, *x.item)
+	})
+	if page.Next == (api.Place{}) {
+		page.Next = own.Next // then the page is ours alone, and there is more of it
+	}
+	return page, nil
+}
+
+// all are the items of this machine, and those that others show.
+func (l list[T]) all(p *Plane, q *api.Query, own []T) iter.Seq[listed[T]] {
+	return func(yield func(listed[T]) bool) {
+		for i := range own {
+			if !yield(listed[T]{item: &own[i]}) {
 				return
 			}
 		}
 		for member, o := range p.f.others.All() {
-			if !api.Is(q.Host, member) {
-				continue
-			}
-			if item, wanted := l.shown(o); wanted && !yield(l.away(member, item)) {
+			item := l.of(o)
+			if item != nil && api.Is(q.Host, member) && l.wants(o) && !yield(listed[T]{member, item}) {
 				return
 			}
 		}
-	}, l.place, q)
-	if all.Next == (api.Place{}) {
-		all.Next = page.Next // then the page is ours alone, and there is more of it
 	}
-	return all, nil
 }
 
 // isHere reports whether the name of a machine is that of this one.

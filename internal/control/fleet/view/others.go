@@ -191,8 +191,8 @@ func (v *Others) Skipped() Skipped {
 	return v.skipped
 }
 
-// All are the views, with the members that they are of, in any order. They must not be changed, and the loop
-// must be short: views that come meanwhile wait.
+// All are the views, with the members that they are of, in any order. They never change: another view takes the
+// place of one. The loop must be short, since those that come meanwhile wait.
 func (v *Others) All() iter.Seq2[string, *daemonapi.Owner] {
 	return func(yield func(string, *daemonapi.Owner) bool) {
 		v.mu.RLock()
