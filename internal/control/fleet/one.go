@@ -51,7 +51,7 @@ func (p *Plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daem
 		return p.Plane.Cancel(ctx, id, c)
 	}
 	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/cancel", c, repeat)
-	return p.away(at.host, o), err
+	return p.changed(at.host, o, err)
 }
 
 // Resume implements api.Plane.
@@ -64,7 +64,7 @@ func (p *Plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 		return p.Plane.Resume(ctx, id, r)
 	}
 	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, lookFirst+": stopgate pipeline show "+at.id)
-	return p.away(at.host, o), err
+	return p.changed(at.host, o, err)
 }
 
 // Graph implements api.Plane.
@@ -269,6 +269,10 @@ func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 		return p.Plane.Answer(ctx, id, a)
 	}
 	d, err := act[daemonapi.Decision](ctx, p, at.host, "/v1/decisions/"+at.id+"/answer", a, repeat)
+	if err == nil && at.owner.Kind != "" { // it is not open any more
+		at.owner.Decision = nil
+		p.f.others.Put(at.host, at.owner)
+	}
 	d.Away = p.awayFrom(at.host)
 	return d, err
 }
@@ -285,8 +289,13 @@ func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	}
 	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
-	if err == nil { // whoever asks for it next need not wait until it is published
-		p.f.others.Put(s.Host, o)
+	return p.changed(s.Host, o, err)
+}
+
+// changed is what another machine answered, which lists show from now on: what it publishes comes a moment later.
+func (p *Plane) changed(host string, o daemonapi.Owner, err error) (daemonapi.Owner, error) {
+	if err == nil {
+		p.f.others.Put(host, o)
 	}
-	return p.away(s.Host, o), err
+	return p.away(host, o), err
 }

@@ -101,7 +101,7 @@ func (v *Others) Take(member, id string, text []byte) {
 	v.shrink(member)
 }
 
-// Put shows an owner of which its member has just told us. What the member publishes takes its place.
+// Put shows an owner as its member has just told us. What the member publishes takes its place.
 func (v *Others) Put(member string, o daemonapi.Owner) {
 	if text, err := Encode(o, true); err == nil {
 		v.Take(member, o.ID, text)
