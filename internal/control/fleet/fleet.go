@@ -3,8 +3,10 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -41,6 +43,10 @@ type Options struct {
 	Members func(ctx context.Context, l *link.Link) ([]Member, error)
 	// Room is how many agents run here, and how many more may start; -1 is any number.
 	Room func() (agents, room int)
+	// Jobs does this machine's part in the fleet's jobs while a link lasts, and Passed says which of those that wait it
+	// does not take, and why. Both may be nil.
+	Jobs   func(ctx context.Context, l *link.Link)
+	Passed func() map[string]string
 	// Changed is called when what other machines show has changed. It must not block.
 	Changed func()
 }
@@ -49,6 +55,7 @@ type Options struct {
 type Member struct {
 	Name string
 	User string // who it belongs to, which says what it may do elsewhere
+	Key  string // public; empty in a cluster that others run
 	Hub  bool
 }
 
@@ -133,6 +140,10 @@ func (f *Fleet) work(ctx context.Context, l *link.Link) {
 
 // parts are what a member does.
 func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
+	jobs := f.Jobs
+	if jobs == nil {
+		jobs = func(context.Context, *link.Link) {}
+	}
 	server := &ask.Server{Handler: f.Handler, Caller: f.caller, Log: f.Log}
 	return []func(ctx context.Context, l *link.Link){
 		f.roster, f.follow,
@@ -142,6 +153,7 @@ func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
 		},
 		func(ctx context.Context, l *link.Link) { f.warn("no requests of others are taken", server.Run(ctx, l)) },
 		func(ctx context.Context, _ *link.Link) { f.passOn(ctx) },
+		jobs,
 	}
 }
 
@@ -225,6 +237,9 @@ func (f *Fleet) beat() beat.Beat {
 	if f.Room != nil {
 		b.Agents, b.Room = f.Room()
 	}
+	if f.Passed != nil {
+		b.Passed = f.Passed()
+	}
 	here := f.Config().Fleet
 	b.Labels = here.Labels
 	for _, p := range here.Projects {
@@ -253,6 +268,18 @@ func (f *Fleet) record(name string) Member {
 func (f *Fleet) caller(member string, right config.FleetRight) (user string, may bool) {
 	user = f.record(member).User
 	return user, ask.May(f.Config().Fleet.Allow, f.record(f.Me()).User, user, right)
+}
+
+// MayRun is why what a member signed is not to be run here; nil where it is.
+func (f *Fleet) MayRun(member string, signed func(key string) error) error {
+	user, may := f.caller(member, config.FleetRun)
+	if !may {
+		return fmt.Errorf("%s on %s may not run commands here (fleet.allow)", cmp.Or(user, "an unknown user"), member)
+	}
+	if key := f.record(member).Key; key != "" && signed(key) != nil {
+		return fmt.Errorf("it was not added by %s, as it says", member)
+	}
+	return nil
 }
 
 // passOn tells the daemon that other machines show something else, four times a second at most: when everything
