@@ -61,7 +61,10 @@ func planConclaude(d *Draft) (*Plan, error) {
 	if len(m.plan.Found) == 0 {
 		return nil, nil
 	}
-	m.plan.Next = []string{nextTrust, m.plan.nextInstall(d)}
+	if !m.add.Empty() {
+		m.plan.Next = append(m.plan.Next, nextTrust)
+	}
+	m.plan.Next = append(m.plan.Next, m.plan.nextInstall(d))
 	return m.plan, m.write()
 }
 
@@ -100,6 +103,9 @@ type fromConclaude struct {
 	// added. fixes are what the agent is told when they fail.
 	checks map[int]*config.NewCheck
 	fixes  map[*config.NewCheck]fix
+	// What the rules say about new files at the top and about generated ones.
+	rootSet, generatedSet bool
+	rootMessage           string
 }
 
 // fix is what the agent is told when a check fails, and the item that tells of it.
@@ -184,14 +190,14 @@ const checkName = "\x00name"
 // read reads the top of the file.
 func (m *fromConclaude) read(v document.Value) {
 	sections, _ := v.Entries()
-	rooted := false
+	at := v // where defaults are told: at preToolUse, else at the top
 	for _, s := range sections {
 		switch s.Name {
 		case "stop":
 			m.stop(s)
-		case "preToolUse":
-			m.preToolUse(s)
-			rooted = true
+		case "preToolUse", "rules":
+			m.rules(s)
+			at = s
 		case "permissionRequest":
 			m.left(s, s.Name, "stopgate gives no permissions: write it under permissions in Claude Code's settings")
 		case "notifications":
@@ -200,9 +206,7 @@ func (m *fromConclaude) read(v document.Value) {
 			m.event(s)
 		}
 	}
-	if !rooted {
-		m.rootAdditions(v, "")
-	}
+	m.defaults(at)
 }
 
 // event reads a section that has commands for an event other than Stop.
