@@ -43,7 +43,7 @@ files stay. --undo restores what the last --write in this project changed,
 unless you have edited it since. Agents are refused.
 
 Exit code 0: shown or done, or nothing found. 1: refused. 2: a file cannot be
-read.`,
+read, or not be added to.`,
 		Example: `  stopgate migrate
   stopgate migrate conclaude --write
   stopgate migrate --undo`,
@@ -105,6 +105,9 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 		return err
 	}
 	view := migrationView{report: report, shown: draft.Shown}
+	for _, tool := range tools {
+		view.looked = append(view.looked, tool.Name)
+	}
 	if !m.write || len(report.Faults) > 0 || len(report.Changes) == 0 {
 		return term.Show(out, m.asJSON, view)
 	}

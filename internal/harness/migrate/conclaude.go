@@ -52,7 +52,7 @@ func (p *Plan) nextInstall(d *Draft) string {
 // events become hooks, and rules for tools become rules under deny.
 func planConclaude(d *Draft) (*Plan, error) {
 	m := &fromConclaude{draft: d, plan: &Plan{}, checks: map[int]*config.NewCheck{}, fixes: map[*config.NewCheck]fix{}}
-	if err := m.readFiles(); err != nil {
+	if err := d.note(m.readFiles()); err != nil {
 		return nil, err
 	}
 	if err := m.hooksElsewhere(); err != nil {
@@ -103,6 +103,8 @@ type fromConclaude struct {
 	// added. fixes are what the agent is told when they fail.
 	checks map[int]*config.NewCheck
 	fixes  map[*config.NewCheck]fix
+	// carried are the items that tell of what is added to config.yml.
+	carried []int
 	// What the rules say about new files at the top and about generated ones.
 	rootSet, generatedSet bool
 	rootMessage           string
@@ -147,16 +149,17 @@ func (m *fromConclaude) write() error {
 		return err
 	}
 	after, err := config.Add(d.Shown(file), text, m.add)
+	for item, c := range m.checks {
+		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
+	}
 	if err != nil {
+		m.leaveAll(d.Shown(file))
 		return err
 	}
 	if after != nil {
 		if err := d.Write(file, after); err != nil {
 			return err
 		}
-	}
-	for item, c := range m.checks {
-		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
 	}
 	for _, c := range m.add.Checks {
 		if fix, ok := m.fixes[c]; ok {
@@ -166,6 +169,14 @@ func (m *fromConclaude) write() error {
 		}
 	}
 	return nil
+}
+
+// leaveAll says of each setting that would be added to a file that it is for the person to add.
+func (m *fromConclaude) leaveAll(file string) {
+	for _, i := range m.carried {
+		item := &m.plan.Items[i]
+		item.Fate, item.Why = Left, joined("stopgate cannot add it to "+file+" as that is: add it yourself, then migrate", item.Why)
+	}
 }
 
 // instruct makes a file of instructions for a fix. One that is there may be a person's own, and stays.
@@ -248,5 +259,6 @@ func (m *fromConclaude) into(v document.Value, setting, to, differs string) {
 	if differs != "" {
 		item.Fate = Differs
 	}
+	m.carried = append(m.carried, len(m.plan.Items))
 	m.plan.Add(item)
 }

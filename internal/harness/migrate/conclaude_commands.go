@@ -31,10 +31,12 @@ func (m *fromConclaude) commands(v document.Value, setting string) (all []concla
 	for i, item := range items {
 		c := conclaudeCommand{at: item, setting: fmt.Sprintf("%s[%d]", setting, i)}
 		c.keys, _ = item.Entries()
+		hasFault := false
 		for _, k := range c.keys {
 			switch k.Name {
 			case "run":
 				c.lines = commandLines(textOf(k))
+				hasFault = !isText(k)
 			case "message":
 				c.message = textOf(k)
 			case "timeout":
@@ -44,7 +46,9 @@ func (m *fromConclaude) commands(v document.Value, setting string) (all []concla
 			}
 		}
 		if len(c.lines) == 0 || strings.ContainsRune(strings.Join(c.lines, ""), 0) {
-			m.left(item, c.setting, "it runs nothing")
+			if !hasFault {
+				m.left(item, c.setting, "it runs nothing")
+			}
 			continue
 		}
 		all = append(all, c)
@@ -64,14 +68,18 @@ func commandLines(run string) (lines []string) {
 
 // textOf is a text; anything else is a fault, except for what may be left out. A null counts as nothing.
 func textOf(v document.Value) string {
-	switch v.Node.Kind() {
-	case document.Text, document.Block:
-		return v.Node.Text()
-	case document.Null:
+	switch {
+	case v.Node.Kind() == document.Null:
 		return ""
+	case isText(v):
+		return v.Node.Text()
 	}
 	v.WrongType("text", "")
 	return ""
+}
+
+func isText(v document.Value) bool {
+	return slices.Contains([]document.Kind{document.Text, document.Block, document.Null}, v.Node.Kind())
 }
 
 func numberOf(v document.Value) int {
