@@ -2,23 +2,20 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet/ask"
-	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // What to do when it is not known whether another machine has done something.
 const (
-	repeat = "repeat the same command: what was done is not done twice"
-	check  = "look whether it was done before you repeat it"
+	repeat    = "repeat the same command: what was done is not done twice"
+	lookFirst = "look whether it was done before you repeat it"
 )
 
 // Owner implements api.Plane. Of a machine that cannot be asked the answer is what it showed last.
@@ -66,7 +63,7 @@ func (p *Plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 	if at.host == "" {
 		return p.Plane.Resume(ctx, id, r)
 	}
-	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, check+": stopgate pipeline show "+at.id)
+	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, lookFirst+": stopgate pipeline show "+at.id)
 	return p.away(at.host, o), err
 }
 
@@ -108,7 +105,7 @@ func (p *Plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 	case at.host == "":
 		return p.Plane.Log(ctx, id, q, to)
 	case q.Follow:
-		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", fmt.Sprintf("look at its end: stopgate pipeline logs --tail 100 %s, or run the command on %s", at.id, at.host))
+		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", "run the command on "+at.host)
 	case q.Tail > 0:
 		_, _, err := p.logPart(ctx, at, q, to)
 		return err
@@ -224,7 +221,7 @@ func (p *Plane) Send(ctx context.Context, agent string, s daemonapi.Send) (daemo
 	if at.host == "" {
 		return p.Plane.Send(ctx, agent, s)
 	}
-	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, check+": stopgate agent logs "+at.id)
+	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, lookFirst+": stopgate agent logs "+at.id)
 	a.Away = p.awayFrom(at.host)
 	return a, err
 }
@@ -286,16 +283,10 @@ func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if !p.f.knows(s.Host) {
 		return daemonapi.Owner{}, p.stranger(s.Host)
 	}
-	name := s.ProjectName
-	if name == "" {
-		projects := p.f.Config().Fleet.Projects
-		i := slices.IndexFunc(projects, func(known config.FleetProject) bool { return known.Path == s.Project })
-		if i < 0 {
-			return daemonapi.Owner{}, failure("invalid", "the project has no name that "+s.Host+" could know", "give it one in the global configuration of both machines: fleet.projects")
-		}
-		name = projects[i].Name
-	}
-	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, ProjectName: name}
+	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
+	if err == nil { // whoever asks for it next need not wait until it is published
+		p.f.others.Put(s.Host, o)
+	}
 	return p.away(s.Host, o), err
 }
