@@ -2,13 +2,16 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet"
+	"github.com/stopgate/stopgate/internal/control/fleet/anchor"
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/web"
@@ -30,7 +33,45 @@ func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 			return id.Fleet, id.Name
 		},
 		Members: d.fleetMembers,
+		Jobs: func(ctx context.Context, l *link.Link) {
+			var both sync.WaitGroup
+			both.Go(func() { d.anchor(ctx, l) })
+			d.desk.Run(ctx, l, peers{d.fleet.Load()})
+			both.Wait()
+		},
+		Passed: d.desk.Passed,
 	})
+}
+
+// mayRun is why a job is not to be run here; nil where it is.
+func (d *daemon) mayRun(j job.Job) error {
+	part := d.fleet.Load()
+	name := part.Status().Name
+	return part.MayRun(j.By, func(key string) error { return member.CheckSignature(key, j.Signed(name), j.Signature) })
+}
+
+// anchor keeps in the fleet how far the store has come, where the store can tell.
+func (d *daemon) anchor(ctx context.Context, l *link.Link) {
+	s, ok := d.store.(anchor.Store)
+	if !ok {
+		return
+	}
+	keeper := &anchor.Keeper{Store: s, Last: d.core.position, Log: d.Log, Now: d.Now}
+	keeper.Run(ctx, l)
+}
+
+// peers are the machines of the fleet, as its jobs see them.
+type peers struct{ fleet *fleet.Fleet }
+
+func (p peers) Peers() []daemonapi.FleetMember { return p.fleet.Status().Members }
+
+func (p peers) Passed(member string) map[string]string {
+	observer := p.fleet.Observer()
+	if observer == nil {
+		return nil
+	}
+	b, _ := observer.Beat(member)
+	return b.Passed
 }
 
 // fleetMembers are the machines by the fleet's records.
@@ -43,7 +84,7 @@ func (d *daemon) fleetMembers(ctx context.Context, l *link.Link) ([]fleet.Member
 	var all []fleet.Member
 	for _, r := range records {
 		if !r.Left {
-			all = append(all, fleet.Member{Name: r.Name, User: r.User, Hub: r.Hub > 0})
+			all = append(all, fleet.Member{Name: r.Name, User: r.User, Key: r.Key, Hub: r.Hub > 0})
 		}
 	}
 	return all, err
@@ -55,7 +96,11 @@ func (d *daemon) joinFleet(ctx context.Context, all *sync.WaitGroup) {
 		StateDir: d.StateDir, Environ: d.Environ, Log: d.Log,
 		Program: func() (string, error) { return program.Find("stopgated", d.Environ) },
 	}
+	if _, err := member.Load(d.StateDir); errors.Is(err, member.ErrNone) {
+		d.comebacks.releaseAll() // the fleet of these jobs was left
+	}
 	all.Go(func() { d.fleet.Load().Run(ctx) })
+	all.Go(func() { d.desk.Guard(ctx) })
 	all.Go(func() { keeper.Run(ctx) })
 }
 

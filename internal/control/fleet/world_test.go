@@ -153,12 +153,6 @@ func (p *ownPlane) put(o daemonapi.Owner) {
 	p.owners[o.ID] = o
 }
 
-func (p *ownPlane) drop(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.owners, id)
-}
-
 func (p *ownPlane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -284,7 +278,7 @@ func (p *ownPlane) Log(_ context.Context, _ string, q api.LogQuery, to io.Writer
 	return err
 }
 
-func encoded(t *testing.T, o daemonapi.Owner) []byte {
+func encoded(t testing.TB, o daemonapi.Owner) []byte {
 	t.Helper()
 	text, err := view.Encode(o, true)
 	check(t, err)

@@ -99,15 +99,7 @@ func decode(path string, into any) {
 
 // inspectPlugins looks at the plugins that call us, for a client that is started in dir and reads files.
 func inspectPlugins(user, dir string, files []File) (all []File) {
-	store := readPlugins(user)
-	decided := map[string]Switch{}
-	for _, f := range files {
-		for id, on := range f.plugins {
-			if f.counts() {
-				decided[id] = Switch{f.Scope, f.Path, on}
-			}
-		}
-	}
+	store, decided := readPlugins(user), switchedBy(files)
 	ids := slices.Collect(maps.Keys(store.installed))
 	for id := range decided {
 		ids = append(ids, id)
@@ -124,6 +116,19 @@ func inspectPlugins(user, dir string, files []File) (all []File) {
 		}
 	}
 	return all
+}
+
+// switchedBy is for each plugin the file that decides about it.
+func switchedBy(files []File) map[string]Switch {
+	decided := map[string]Switch{}
+	for _, f := range files {
+		for id, on := range f.plugins {
+			if f.counts() {
+				decided[id] = Switch{f.Scope, f.Path, on}
+			}
+		}
+	}
+	return decided
 }
 
 // installedFor reports whether a plugin is the user's, or was installed for a project.
@@ -189,6 +194,26 @@ func (m marketplace) folder(name string) string {
 		}
 	}
 	return ""
+}
+
+// CallingPlugin is the plugin that calls this stopgate, if one does.
+func CallingPlugin(files []File) (plugin File, found bool) {
+	for _, f := range files {
+		if f.Plugin != "" && f.Calls(files) && slices.ContainsFunc(f.Entries, Entry.Living) {
+			return f, true
+		}
+	}
+	return File{}, false
+}
+
+// InstallCommand is the command that installs the hooks as a project needs them. A plugin has the same hooks in all
+// projects, and none are installed beside it.
+func InstallCommand(files []File) string {
+	const install = "stopgate hooks install"
+	if plugin, found := CallingPlugin(files); found {
+		return plugin.Disable() + " && " + install
+	}
+	return install
 }
 
 // Asleep is a plugin of ours that is there and not enabled, if one is.
