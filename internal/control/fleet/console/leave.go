@@ -102,6 +102,9 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if len(id.Hubs) == 1 && id.Hub == 1 && !c.yes {
 		return withHint(fmt.Errorf("this machine runs the only hub of the fleet %s: without it the fleet ends for all", id.Fleet), "if that is what you want: stopgate fleet leave --yes")
 	}
+	if len(id.Hubs) > 1 && id.Hub == 1 && !c.yes {
+		return withHint(fmt.Errorf("this machine made the fleet %s: without it no hub can join, and no machine can be taken out", id.Fleet), "if that is what you want: stopgate fleet leave --yes")
+	}
 	told := c.tell(ctx, id, id.Name)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -115,7 +118,7 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 		text += fmt.Sprintf("\nNo hub could be told (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
 	}
 	if id.Hub > 0 && len(id.Hubs) > 1 {
-		text += fmt.Sprintf("\nThe fleet has one hub less: losing another one stops it. A machine at the same address\ncan take its place: stopgate fleet invite --hub, on the machine that made the fleet.\n")
+		text += "\nThe fleet has one hub less: losing another one stops it. A machine at the same address\ncan take its place: stopgate fleet invite --hub, on the machine that made the fleet.\n"
 	}
 	return c.show(left{Fleet: id.Fleet, Member: id.Name, Kept: kept, Told: told == nil}, text)
 }

@@ -77,7 +77,7 @@ func (w *world) Peers() []daemonapi.FleetMember {
 // options are those of a desk of a test.
 func options(y *claimtest.Yard) Options {
 	return Options{
-		Machine: y, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
+		Machine: y, News: func() {}, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
 		Root: func(name string) string {
 			if name == "shop" {
 				return "/work/shop"
@@ -243,8 +243,10 @@ func TestIssue20AJobIsAddedOnce(t *testing.T) {
 		t.Errorf("another one: %v", err)
 	}
 	for _, wrong := range []daemonapi.AddJob{
-		{ProjectName: "Not A Name", Command: "fix"}, {ProjectName: "shop", Command: "fix", OnLost: "never"},
-		{ProjectName: "shop", Command: "fix", Needs: []string{"a.b"}}, {ProjectName: "shop", Command: "fix", Reserve: -1},
+		{ProjectName: "Not A Name", Command: "fix"},
+		{ProjectName: "shop", Command: "fix", OnLost: "never"},
+		{ProjectName: "shop", Command: "fix", Needs: []string{"a.b"}},
+		{ProjectName: "shop", Command: "fix", Reserve: -1},
 		{ProjectName: "shop", Command: "fix", Args: []string{strings.Repeat("x", 100<<10)}},
 	} {
 		wrong.ID = "0000000000000002"

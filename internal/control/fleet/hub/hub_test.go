@@ -24,6 +24,12 @@ import (
 var check = checktest.OK
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "hub" { // as a keeper starts it
+		if err := hubProcess([]string{os.Getenv("STOPGATE_STATE_DIR")}); err != nil {
+			panic(err)
+		}
+		return
+	}
 	if processtest.Run(map[string]func([]string) error{"hub": hubProcess}) {
 		return
 	}
@@ -64,6 +70,7 @@ type fleet struct {
 	dir  string // the machines' state directories are in it
 	hubs []member.Hub
 	stop map[string]func()
+	log  *slog.Logger // of hubs in this process; nil is that of the test
 }
 
 // newFleet makes a fleet whose first machine is called a.
@@ -109,7 +116,11 @@ func (f *fleet) run(name string) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Run(ctx, testOptions(f.state(name))) }()
+	o := testOptions(f.state(name))
+	if f.log != nil {
+		o.Log = f.log
+	}
+	go func() { done <- Run(ctx, o) }()
 	stop := func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -243,7 +254,7 @@ func TestTokensAreForOneMachineAndOneHour(t *testing.T) {
 	if err == nil {
 		t.Fatal("two machines have one name")
 	}
-	says(err.Error(), "has a member b already")
+	says(err.Error(), "b is in the fleet already")
 	_, err = member.Join(t.Context(), f.state("e"), fresh, "e")
 	check(t, err)
 
