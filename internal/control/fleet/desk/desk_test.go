@@ -433,7 +433,7 @@ func TestWhyAJobWaits(t *testing.T) {
 		"a label":      {job.Spec{Needs: []string{"gpu"}}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "no machine has the label gpu"},
 		"the cap":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, full, nil, "cap default is full: 1 of 1 jobs are being done"},
 		"no project":   {job.Spec{}, []daemonapi.FleetMember{up("a", nil, nil, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "project shop is not mapped on a, b"},
-		"not approved": {job.Spec{}, []daemonapi.FleetMember{up("picky", nil, shop, 0), up("picky-too", nil, shop, 0)}, job.Cap{}, nil, "not approved: picky, picky-too"},
+		"not approved": {job.Spec{}, []daemonapi.FleetMember{up("picky", nil, shop, 0), up("picky-too", nil, shop, 0)}, job.Cap{}, nil, "on picky, picky-too: not approved"},
 		"a host":       {job.Spec{Host: "c"}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "there is no machine c in the fleet"},
 		"asleep":       {job.Spec{}, []daemonapi.FleetMember{{Name: "a", State: "asleep"}}, job.Cap{}, nil, "asleep: a"},
 		"refused":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, map[string]string{"a": "no command fix"}, "a could not start it: no command fix"},
