@@ -445,3 +445,29 @@ func TestWhyAJobWaits(t *testing.T) {
 		}
 	}
 }
+
+// A job whose machine is away is cancelled at once, also one that people wait for; the machine ends its attempt when it is
+// back, and says so.
+func TestIssue20AJobIsCancelledWhileItsMachineIsAway(t *testing.T) {
+	for _, state := range []string{"asleep", "lost", "gone"} {
+		f, w := linktest.New(t), &world{}
+		a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 0)
+		b.add(daemonapi.AddJob{Reserve: 3})
+		a.reads(one).works()
+		if state == "gone" {
+			w.remove("a")
+		} else {
+			w.set("a", state)
+		}
+		b.reads(one)
+		j, err := b.CancelJob(t.Context(), one)
+		check(t, err)
+		if j.Status != "cancelled" || !strings.Contains(j.Reason, "may still run there") || len(b.held()) != 0 {
+			t.Errorf("%s: %+v", state, j)
+		}
+		a.reads(one).works()
+		if a.Running() != 0 || len(a.Told()) != 1 {
+			t.Errorf("%s: %d run, told %v", state, a.Running(), a.Told())
+		}
+	}
+}
