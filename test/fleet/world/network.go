@@ -1,0 +1,47 @@
+//go:build unix
+
+package world
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Network is what the machines of a world reach each other by. A machine is a number, from 0.
+//
+// What is sent while a way is cut is late, and not lost: TCP sends it again. So a cut is silence, as that of a
+// cable that was pulled, and not an error.
+type Network interface {
+	// Name says what the network is made of.
+	Name() string
+	// Address is the machine's address, for itself and for all others.
+	Address(machine int) string
+	// Open is where a program on a machine listens that is reached at a port of the machine's address. Port 0 is
+	// any that is free.
+	Open(machine, port int) (listen string, reached string, err error)
+	// Inside has a command run on a machine.
+	Inside(machine int, cmd *exec.Cmd)
+	// Cut lets nothing pass from a machine to another one, and Heal lets it pass again. Both may be repeated.
+	Cut(from, to int) error
+	Heal(from, to int) error
+	// Left are the parts of the network that are still there. After Close there must be none.
+	Left() []string
+	Close() error
+}
+
+// Connect makes a network for so many machines: of namespaces where we may make them, of loopback addresses and
+// a proxy elsewhere. The variables mark every process of the world.
+func Connect(machines int, mark []string) (Network, error) {
+	if CanHaveNamespaces() {
+		return newNamespaces(machines, mark)
+	}
+	return newLoopback(machines, mark)
+}
+
+// CanHaveNamespaces reports whether this process may make network namespaces, and drop packets in them.
+func CanHaveNamespaces() bool {
+	if os.Getuid() != 0 {
+		return false
+	}
+	return exec.Command("unshare", "--net", "sh", "-c", "ip link add name a type bridge && nft add table inet a").Run() == nil
+}
