@@ -19,6 +19,7 @@ type Books struct {
 	Words     map[string]int  // what agents said, by event and token
 	Late      int             // steps that came of what was found at a start
 	Decisions map[engine.Source]int
+	Resolved  map[string][]engine.DecisionResolved // by their ids
 	Children  map[string]*Child // by their ids
 }
 
@@ -52,7 +53,10 @@ func Read(ctx context.Context, path string) (*Books, error) {
 		return nil, err
 	}
 	defer s.Close()
-	b := &Books{Acts: map[string]*Act{}, Owners: map[string]int{}, Words: map[string]int{}, Decisions: map[engine.Source]int{}, Children: map[string]*Child{}}
+	b := &Books{
+		Acts: map[string]*Act{}, Owners: map[string]int{}, Words: map[string]int{}, Decisions: map[engine.Source]int{},
+		Resolved: map[string][]engine.DecisionResolved{}, Children: map[string]*Child{},
+	}
 	for e, err := range s.ReadAll(ctx, 0) {
 		if err != nil {
 			return nil, err
@@ -113,6 +117,8 @@ func (b *Books) fact(f engine.Fact, at time.Time) {
 		b.Words["agent:prompt "+f.AgentID]++
 	case engine.DecisionCreated:
 		b.Decisions[f.Decision.Source]++
+	case engine.DecisionResolved:
+		b.Resolved[f.ID] = append(b.Resolved[f.ID], f)
 	}
 }
 

@@ -32,7 +32,8 @@ type loopback struct {
 // way is one direction between two machines.
 type way struct{ from, to int }
 
-func newLoopback(machines int, mark []string) (*loopback, error) {
+// Loopback is a network of loopback addresses with a proxy.
+func Loopback(machines int, mark []string) (Network, error) {
 	// Worlds at the same time have addresses of their own, most likely.
 	l := &loopback{
 		prefix: fmt.Sprintf("127.%d.%d.", 1+rand.IntN(250), rand.IntN(250)),

@@ -25,7 +25,8 @@ type holder struct {
 	link string // what /proc says of its namespace
 }
 
-func newNamespaces(machines int, mark []string) (_ *namespaces, err error) {
+// Namespaces is a network of namespaces. Only root can make it.
+func Namespaces(machines int, mark []string) (_ Network, err error) {
 	n := &namespaces{}
 	defer func() {
 		if err != nil {

@@ -29,13 +29,15 @@ type Network interface {
 	Close() error
 }
 
-// Connect makes a network for so many machines: of namespaces where we may make them, of loopback addresses and
-// a proxy elsewhere. The variables mark every process of the world.
-func Connect(machines int, mark []string) (Network, error) {
+// Connect makes a network for so many machines. The variables mark every process of the world.
+type Connect func(machines int, mark []string) (Network, error)
+
+// Best is a network of namespaces where we may make them, and of loopback addresses and a proxy elsewhere.
+func Best(machines int, mark []string) (Network, error) {
 	if CanHaveNamespaces() {
-		return newNamespaces(machines, mark)
+		return Namespaces(machines, mark)
 	}
-	return newLoopback(machines, mark)
+	return Loopback(machines, mark)
 }
 
 // CanHaveNamespaces reports whether this process may make network namespaces, and drop packets in them.

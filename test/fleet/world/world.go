@@ -37,8 +37,8 @@ type Options struct {
 	Machines int
 	// Env is for every process, and PATH is Bin and ours.
 	Env []string
-	// Loopback is a network without namespaces, also where those could be had.
-	Loopback bool
+	// Network makes the network; nil is Best.
+	Network Connect
 }
 
 // worldVariable marks every process of a world, by its directory.
@@ -59,9 +59,9 @@ func New(o Options) (_ *World, err error) {
 	if w.janitor, err = employ(dir, w.mark()); err != nil {
 		return nil, err
 	}
-	connect := Connect
-	if o.Loopback {
-		connect = func(n int, mark []string) (Network, error) { return newLoopback(n, mark) }
+	connect := o.Network
+	if connect == nil {
+		connect = Best
 	}
 	if w.Network, err = connect(o.Machines, []string{w.mark()}); err != nil {
 		return nil, err

@@ -133,17 +133,13 @@ func (l line) silent(t *testing.T, word string) {
 
 // eachNetwork runs a test on every network that this system has.
 func eachNetwork(t *testing.T, test func(t *testing.T, w *World)) {
-	for _, loopback := range []bool{true, false} {
-		name := "namespaces"
-		if loopback {
-			name = "loopback"
-		}
+	networks := map[string]Connect{"loopback": Loopback}
+	if CanHaveNamespaces() {
+		networks["namespaces"] = Namespaces
+	}
+	for name, network := range networks {
 		t.Run(name, func(t *testing.T) {
-			if !loopback && !CanHaveNamespaces() {
-				t.Log("this process may not make namespaces: the loopback has the same tests")
-				return
-			}
-			w, err := New(Options{Machines: 3, Loopback: loopback, Bin: t.TempDir()})
+			w, err := New(Options{Machines: 3, Network: network, Bin: t.TempDir()})
 			check(t, err)
 			if w.Network.Name() != name {
 				t.Errorf("it is made of %s", w.Network.Name())

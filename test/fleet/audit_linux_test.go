@@ -1,0 +1,245 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/sys/pause"
+	"github.com/stopgate/stopgate/test/chaos/books"
+	"github.com/stopgate/stopgate/test/chaos/ran"
+	"github.com/stopgate/stopgate/test/fleet/world"
+)
+
+// audit compares what the machines' stores and the fleet's tell with what took place.
+type audit struct {
+	*stage
+	books []*books.Books // by machine
+	ran   []ran.Line
+	rows  []row
+}
+
+// row is a line of the result: something that was counted, and what it must be.
+type row struct {
+	what     string
+	of       int // how many there were
+	counted  int
+	expected int
+}
+
+// newAudit reads the books. The daemons must have ended.
+func newAudit(s *stage) *audit {
+	s.Helper()
+	a := &audit{stage: s}
+	for _, m := range s.Machines {
+		b, err := books.Read(context.Background(), filepath.Join(m.State, "stopgate.db"))
+		if err != nil {
+			s.Fatalf("%s: %v", m.Name, err)
+		}
+		a.books = append(a.books, b)
+	}
+	lines, err := ran.Read(s.dir)
+	check(s.T, err)
+	a.ran = lines
+	return a
+}
+
+// enter enters a row. What is counted otherwise than expected has been named before.
+func (a *audit) enter(what string, of, counted, expected int) {
+	a.rows = append(a.rows, row{what, of, counted, expected})
+	if counted != expected {
+		a.Errorf("%s: %d, and it must be %d", what, counted, expected)
+	}
+}
+
+// executions counts what ran under one key more than once, on whichever machine, and what ended well and never ran.
+func (a *audit) executions() {
+	type execution struct{ owner, key string }
+	begun := map[execution]int{}
+	for _, l := range a.ran {
+		if l.What == "begun" {
+			begun[execution{l.Owner, l.Key}]++
+		}
+	}
+	twice := 0
+	for e, n := range begun {
+		if n > 1 {
+			twice++
+			a.Logf("%s of owner %s ran %d times", e.key, e.owner, n)
+		}
+	}
+	a.enter("(owner, key) executed twice", len(begun), twice, 0)
+
+	done, never := 0, 0
+	for number, b := range a.books {
+		for _, e := range b.Acts {
+			if (e.Kind != engine.StartShell && e.Kind != engine.StartAgent) || e.End != "done" {
+				continue
+			}
+			done++
+			if begun[execution{e.Owner, e.Errand()}] == 0 && !a.cutOff(number, e) {
+				never++
+				a.Logf("%s %s of owner %s counts as done on %s, and never ran", e.Kind, e.Errand(), e.Owner, a.name(number))
+			}
+		}
+	}
+	a.enter("counted as done and never ran", done, never, 0)
+}
+
+// cutOff reports whether what an effect started may not have come so far as to write that down: it was killed, or
+// its machine crashed meanwhile.
+func (a *audit) cutOff(machine int, e *books.Act) bool {
+	return e.Killed || a.shot[e.Errand()] || slices.ContainsFunc(a.spans, func(s span) bool {
+		return s.kind == crash && s.on == machine && !e.Started.After(s.from)
+	})
+}
+
+// owners counts those that are in other than one machine's store.
+func (a *audit) homes() {
+	homes := map[string][]string{}
+	for number, b := range a.books {
+		for id := range b.Owners {
+			homes[id] = append(homes[id], a.name(number))
+		}
+	}
+	for id, where := range homes {
+		if len(where) != 1 {
+			a.Logf("owner %s is in the stores of %v", id, where)
+		}
+	}
+	several := 0
+	for _, where := range homes {
+		if len(where) > 1 {
+			several++
+		}
+	}
+	a.enter("owners in the stores of several machines", len(homes), several, 0)
+}
+
+// words counts what was acknowledged and is not in the books, or twice.
+func (a *audit) words() {
+	lost := map[string]int{}
+	number := map[string]int{}
+	sends := map[string]int{}
+	for _, b := range a.books {
+		for _, e := range b.Acts {
+			if e.Kind == engine.SendAgent {
+				sends[e.Text]++
+			}
+		}
+	}
+	for _, w := range a.said {
+		number[w.what]++
+		found := 0
+		for _, b := range a.books {
+			switch w.what {
+			case "start":
+				found += min(b.Owners[w.id], 1)
+			case "answer":
+				found += len(b.Resolved[w.id])
+			}
+		}
+		switch w.what {
+		case "send":
+			found = sends[w.text]
+		case "add":
+			found = 1 // counted by the fleet's log
+		}
+		if found != 1 {
+			lost[w.what]++
+			a.Logf("%s %s (%s) was acknowledged, and is %d times in the stores", w.what, w.id, w.text, found)
+		}
+	}
+	for _, l := range a.ran {
+		if l.What != "emitted" {
+			continue
+		}
+		number["signal"]++
+		token := l.Event + " " + l.Text
+		found := 0
+		for _, b := range a.books {
+			found += b.Words[token]
+		}
+		if found != 1 {
+			lost["signal"]++
+			a.Logf("%s was acknowledged, and is %d times in the stores", token, found)
+		}
+	}
+	for _, what := range []string{"start", "answer", "send", "signal"} {
+		a.enter("acknowledged words lost or doubled: "+what, number[what], lost[what], 0)
+	}
+}
+
+// complaints counts what stand-ins complained about.
+func (a *audit) complaints() {
+	counted := map[string]int{}
+	for _, l := range a.ran {
+		switch l.What {
+		case "together", "overlapped", "exceeded", "refused", "crowded":
+			counted[l.What]++
+			a.Logf("%+v", l)
+		}
+	}
+	a.enter("two of one owner at once", len(a.stage.owners), counted["together"], 0)
+	a.enter("overlapping attempts of a job", len(a.stage.jobs), counted["overlapped"], 0)
+	a.enter("more at once than the cap, by processes", len(a.stage.jobs), counted["exceeded"], 0)
+	a.enter("words that were refused", 0, counted["refused"], 0)
+}
+
+// stores counts the stores that are damaged.
+func (a *audit) stores() {
+	damaged := 0
+	for _, m := range a.Machines {
+		if out, err := m.Run(a.ctx, "stopgate", "log", "verify"); err != nil {
+			damaged++
+			a.Logf("%s: %v\n%s", m.Name, err, out)
+		}
+	}
+	a.enter("stores with damage that nothing explains", len(a.Machines), damaged, 0)
+}
+
+// table is the result.
+func (a *audit) table() string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\tof\tcounted\tmust be")
+	for _, r := range a.rows {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", r.what, r.of, r.counted, r.expected)
+	}
+	_ = w.Flush()
+	return out.String()
+}
+
+// stop ends the daemons and hubs in good order, and counts what is left.
+func (s *stage) stop() (left []string) {
+	for _, m := range s.Machines {
+		if err := s.stopMachine(m); err != nil {
+			s.Error(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
+	defer cancel()
+	return s.Left(ctx)
+}
+
+func (s *stage) stopMachine(m *world.Machine) error {
+	if err := insist(s.ctx, func() error { return m.Client.Stop(s.ctx, true) }); err != nil {
+		return fmt.Errorf("stop the daemon of %s: %w", m.Name, err)
+	}
+	select {
+	case <-m.Daemon().Ended:
+	case <-s.ctx.Done():
+		return fmt.Errorf("the daemon of %s does not end: %w", m.Name, s.ctx.Err())
+	}
+	for range pause.Doubling(s.ctx, 10*time.Millisecond, 200*time.Millisecond) {
+		if len(hubs(m)) == 0 {
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package fleet
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/seedtest"
+	"github.com/stopgate/stopgate/test/fleet/world"
+)
+
+// Everything breaks that the plan says, while owners, agents and jobs run on three machines.
+func TestChaosOfAFleet(t *testing.T) {
+	n, seed := sizeOfRun(), seedtest.Seed(t)
+	s := newStage(t, seed, n, world.Best)
+	for _, m := range s.Machines {
+		check(t, s.startDaemon(m))
+	}
+	faults := plan(seed, n.faults, len(s.Machines), n.part, killHub, killHubs, pauseHub, cutMachine, cutLeader, cutOneWay, cutPair, fullDisk, flipBit, emptyHub)
+
+	ctx, cancel := context.WithCancel(s.ctx)
+	over := make(chan struct{})
+	var people, work sync.WaitGroup
+	people.Go(func() { s.people(ctx) })
+	work.Go(func() { s.run(over) })
+	if err := s.breakAll(faults); err != nil {
+		t.Error(err)
+	}
+	close(over)
+	work.Wait()
+	cancel()
+	people.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+
+	left := s.stop()
+	for _, l := range left {
+		t.Log("left: " + l)
+	}
+	a := newAudit(s)
+	a.executions()
+	a.homes()
+	a.words()
+	a.complaints()
+	a.stores()
+	a.enter("processes, sockets, namespaces left", 0, len(left), 0)
+	t.Logf("%d faults, %d owners\n%s", len(s.spans), len(s.owners), a.table())
+}
