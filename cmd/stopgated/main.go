@@ -16,6 +16,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/console"
 	"github.com/stopgate/stopgate/internal/control/probe"
 	"github.com/stopgate/stopgate/internal/control/send"
 	"github.com/stopgate/stopgate/internal/control/shell"
@@ -27,6 +28,8 @@ import (
 
 const usage = `usage: stopgated daemon                 run pipelines and agents, until a signal or "stopgate daemon stop"
        stopgated daemon --despite-damage  the same, without what is damaged in the store
+       stopgated hub [--background]     be this machine's hub of its fleet, until a signal
+       stopgated fleet COMMAND          what stopgate fleet does
        stopgated runbook check|show     check or show a project's runbooks
        stopgated top                    show all agents and pipelines in the terminal
        stopgated store-verify [--json]  check the daemon's store
@@ -42,12 +45,19 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) > 0 && args[0] == "runbook" {
 		return runRunbook(args[1:], out, errOut)
 	}
+	if len(args) > 0 && args[0] == "fleet" {
+		return console.Run(context.Background(), args[1:], out, errOut)
+	}
 	var err error
 	switch {
 	case slices.Equal(args, []string{"daemon"}):
 		err = runDaemon(errOut, false)
 	case slices.Equal(args, []string{"daemon", "--despite-damage"}):
 		err = runDaemon(errOut, true)
+	case slices.Equal(args, []string{"hub"}):
+		err = runHub(errOut, false)
+	case slices.Equal(args, []string{"hub", "--background"}):
+		err = runHub(errOut, true)
 	case slices.Equal(args, []string{"top"}):
 		err = top.Run(context.Background())
 	case slices.Equal(args, []string{"store-verify"}):

@@ -122,6 +122,28 @@ func (f *fakePlane) Status(context.Context) daemonapi.Status {
 	return s
 }
 
+// Fleet is what the file fleet says, if there is one.
+func (f *fakePlane) Fleet(context.Context) daemonapi.Fleet {
+	path := filepath.Join(f.state, "fleet")
+	if _, err := os.Stat(path); err != nil {
+		return daemonapi.Fleet{}
+	}
+	return *readJSON(path, &daemonapi.Fleet{})
+}
+
+// on reports whether something is on a machine that a query asks for.
+func on(q *api.Query, away daemonapi.Away) bool {
+	return q.Host == "" || q.Host == away.Host || q.Host == daemonapi.Here && away.Host == ""
+}
+
+// reach fails where the machine of an owner has not been heard of for long.
+func reach(o *daemonapi.Owner) error {
+	if o.Heard < 30 {
+		return nil
+	}
+	return refusal("unavailable", fmt.Sprintf("%s has not reported for %s; nothing was changed", o.Host, daemonapi.Span(time.Duration(o.Heard)*time.Second)), "see: stopgate fleet status")
+}
+
 func (f *fakePlane) Commands(_ context.Context, project string) ([]daemonapi.Command, error) {
 	path := filepath.Join(project, ".gauntlet", "runbooks", "work.toml")
 	if _, err := os.Stat(path); err != nil {
@@ -143,8 +165,11 @@ func (f *fakePlane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Own
 	if len(s.Args) > 0 && s.Args[0] == "--watch" {
 		return daemonapi.Owner{}, refusal("invalid", "unknown option: --watch; put -- before an argument that starts with -", "usage: stopgate start build <target>")
 	}
+	if s.Host != "" {
+		s.Args = append(s.Args, "project="+s.ProjectName, fmt.Sprintf("here=%q", s.Project+s.Cwd), fmt.Sprintf("env=%d", len(s.Env)))
+	}
 	o := &daemonapi.Owner{
-		ID: s.ID, Kind: "pipeline", Name: s.Command, Command: s.Command, Project: s.Project, Cwd: s.Cwd,
+		Away: daemonapi.Away{Host: s.Host}, ID: s.ID, Kind: "pipeline", Name: s.Command, Command: s.Command, Project: s.Project, Cwd: s.Cwd,
 		Vars: map[string]string{"args": strings.Join(s.Args, "|")}, Status: "running", Created: time.Now(),
 	}
 	switch s.Command {
@@ -254,6 +279,10 @@ func (f *fakePlane) move(o *daemonapi.Owner, word string) {
 			Options: []daemonapi.Option{{Number: 1, Name: "nudge", Description: "Have it go on", Recommended: true}, {Number: 2, Name: "done", Description: "Count the step as done"}, {Number: 3, Name: "cancel", Description: "Cancel the pipeline"}},
 		}
 		f.tell(o)
+	case "away": // for some seconds, on a machine
+		_, err := fmt.Sscan(rest, &o.Host, &o.Heard)
+		exitOn(err)
+		f.tell(o)
 	case "print":
 		f.log(o, rest)
 		f.tell(o)
@@ -287,7 +316,7 @@ func (f *fakePlane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.
 	for _, o := range f.owners {
 		view := *o
 		view.Steps, view.Vars = nil, nil
-		if api.Is(q.Kind, o.Kind) && api.Is(q.Project, o.Project) && q.Allows(o.Status) && q.AllowsTime(o.Created) {
+		if api.Is(q.Kind, o.Kind) && api.Is(q.Project, o.Project) && q.Allows(o.Status) && q.AllowsTime(o.Created) && on(q, o.Away) {
 			all = append(all, view)
 		}
 	}
@@ -353,6 +382,9 @@ func (f *fakePlane) Cancel(_ context.Context, id string, c daemonapi.Cancel) (da
 	if err != nil {
 		return daemonapi.Owner{}, err
 	}
+	if err := reach(o); err != nil {
+		return daemonapi.Owner{}, err
+	}
 	f.end(o, "cancelled", "")
 	return copyOf(o), nil
 }
@@ -398,6 +430,9 @@ func (f *fakePlane) Log(ctx context.Context, id string, q api.LogQuery, to io.Wr
 	if err != nil {
 		return err
 	}
+	if o.Host != "" && q.Follow {
+		return refusal("invalid", "the log of another machine cannot be followed", "")
+	}
 	q.Begin(0, 0)
 	written := 0
 	for {
@@ -421,8 +456,10 @@ func (f *fakePlane) Agents(_ context.Context, q *api.Query) (api.Page[daemonapi.
 	defer f.mu.Unlock()
 	all := []daemonapi.Agent{}
 	for _, o := range f.owners {
-		if o.Agent != nil && (o.Status == "running" || o.Status == "waiting") {
-			all = append(all, *o.Agent)
+		if o.Agent != nil && (o.Status == "running" || o.Status == "waiting") && on(q, o.Away) {
+			a := *o.Agent
+			a.Away = o.Away
+			all = append(all, a)
 		}
 	}
 	return inOrder(all, q), nil
@@ -433,7 +470,9 @@ func (f *fakePlane) Agent(_ context.Context, id string) (daemonapi.Agent, error)
 	defer f.mu.Unlock()
 	for _, o := range f.owners {
 		if o.Agent != nil && (strings.HasPrefix(o.Agent.ID, id) || o.Agent.Session == id) {
-			return f.around(*o.Agent), nil
+			a := *o.Agent
+			a.Away = o.Away
+			return f.around(a), nil
 		}
 	}
 	return daemonapi.Agent{}, refusal("not_found", "no such agent", "")
@@ -501,7 +540,8 @@ func (f *fakePlane) Kill(ctx context.Context, id string, k daemonapi.Kill) (daem
 }
 
 func (f *fakePlane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
-	return inOrder(f.decisions(q.Past), q), nil
+	all := slices.DeleteFunc(f.decisions(q.Past), func(d daemonapi.Decision) bool { return !on(q, d.Away) })
+	return inOrder(all, q), nil
 }
 
 func (f *fakePlane) decisions(settled bool) []daemonapi.Decision {
@@ -510,7 +550,9 @@ func (f *fakePlane) decisions(settled bool) []daemonapi.Decision {
 	all := []daemonapi.Decision{}
 	for _, o := range f.owners {
 		if o.Decision != nil {
-			all = append(all, *o.Decision)
+			d := *o.Decision
+			d.Away = o.Away
+			all = append(all, d)
 		}
 	}
 	if settled {
@@ -555,6 +597,9 @@ func (f *fakePlane) Answer(ctx context.Context, id string, a daemonapi.Answer) (
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	o, err := f.find(d.Owner)
+	if err == nil {
+		err = reach(o)
+	}
 	if err != nil {
 		return d, err
 	}

@@ -13,7 +13,7 @@ import (
 // unixOnly are the commands that do not work on Windows, by what they need there.
 var unixOnly = map[string][]string{
 	"the daemon": {
-		"agent", "daemon", "decision", "demo", "pipeline", "prune", "runbook", "schedule", "start", "top", "ui", "work", "worker", "workspace",
+		"agent", "daemon", "decision", "demo", "fleet", "pipeline", "prune", "runbook", "schedule", "start", "top", "ui", "work", "worker", "workspace",
 	},
 	"stopgated": {"provider check"},
 	"tmux":      {"queue", "registry"},

@@ -121,7 +121,8 @@ func TestIssue19PluginBesideInstalledHooks(t *testing.T) {
 	}
 	got := statuses(b.Answers("Stop"))
 	want := []string{"allow chain:adopted", "allow guard:passed", "block chain:adopted", "block guard:failed"}
-	if slices.Sort(got); !slices.Equal(got, want) || b.counted() != 2 {
+	// A call that begins only when the other one has let the agent go looks at the work once more.
+	if slices.Sort(got); !slices.Equal(got, want) || b.counted() < 2 || b.counted() > 3 {
 		t.Errorf("answers %q, %d runs", got, b.counted())
 	}
 	if out := b.Stopgate("doctor").mustPass(t).Stdout; !strings.Contains(out, "claude plugin disable "+pluginID) {

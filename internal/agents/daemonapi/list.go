@@ -15,6 +15,8 @@ type Filter struct {
 	Limit   int // how many of the newest; 0 is for all
 	// Parent is that of pipelines: its id, AnyParent, or "" for those that no other one runs.
 	Parent string
+	// Host is the name of a machine of the fleet, Here for this one, or "" for all.
+	Host string
 }
 
 // query is the filter as a query, with what is asked for besides.
@@ -26,7 +28,7 @@ func (f Filter) query(besides ...string) string {
 	if f.Limit > 0 {
 		limit = strconv.Itoa(min(f.Limit, maxPage))
 	}
-	return query(append(besides, "project", f.Project, "status", f.Status, "parent", f.Parent, "since", since, "limit", limit)...)
+	return query(append(besides, "project", f.Project, "status", f.Status, "parent", f.Parent, "host", f.Host, "since", since, "limit", limit)...)
 }
 
 // AnyParent is the parent of a filter that lets all pipelines through, with a parent and without.

@@ -92,7 +92,7 @@ type Owner struct {
 // Away is where something of another machine of the fleet is.
 type Away struct {
 	Host string `json:"host,omitempty"` // the machine's name in the fleet; empty for this one
-	// Heard is how many seconds ago that machine was heard of last: what is shown of it may be as old.
+	// Heard is how many seconds ago that machine reported last: what is shown of it may be as old.
 	Heard float64 `json:"heard,omitempty"`
 }
 

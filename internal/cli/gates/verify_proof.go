@@ -192,15 +192,6 @@ func (p *proofs) trustedCommit(ctx context.Context) (_ attestation.Trusted, err 
 	return t, fmt.Errorf("%s not found: name the base branch with --trusted", t.Ref)
 }
 
-// prefix is a directory's path from the work tree's root, which is up from it.
-func prefix(dir, up string) string {
-	top := filepath.Join(dir, filepath.FromSlash(up))
-	if rel, err := filepath.Rel(top, dir); err == nil && rel != "." {
-		return filepath.ToSlash(rel) + "/"
-	}
-	return ""
-}
-
 // allowed are the people whose attestations count: never those of the checkout.
 func (p *proofs) allowed(ctx context.Context, trusted attestation.Trusted) (s attestation.Signers, err error) {
 	if p.signers == "" {
@@ -239,7 +230,7 @@ func (p *proofs) expected(ctx context.Context, commit string) (e attestation.Exp
 	if err != nil {
 		return e, err
 	}
-	e = attestation.Expected{Commit: commit, Project: prefix(p.options.Project.Root, location.Up), Now: p.options.Now(), MaxAge: p.maxAge}
+	e = attestation.Expected{Commit: commit, Project: location.Prefix(p.options.Project.Root), Now: p.options.Now(), MaxAge: p.maxAge}
 	here, err := p.repo.TreeOf(ctx, location.Head)
 	if err != nil {
 		return e, err

@@ -38,14 +38,20 @@ func newAgentList() *cobra.Command {
 		Long: `List agents with the pipeline or agent run that they belong to. STATUS is running, starting
 (Claude Code has not called a hook yet), parked (until the model's API works again), waiting (for
 your decision), queued (until another agent ends) or exited. --all adds agent runs that have ended.
+In a fleet, those of all machines are listed; HOST is . for this machine, and for one that does
+not answer it says how old what is shown is.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate agent list
   stopgate agent list --all --since 1d
+  stopgate agent list --host vps
   stopgate agent list --watch
   stopgate agent list --json | jq -r '.[].id'`,
 		PreRunE: func(*cobra.Command, []string) error { return n.check(cmd) },
 	}, "include agent runs that have ended", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+		if err := p.checkHost(ctx, n.host); err != nil {
+			return nil, err
+		}
 		agents, err := p.agents(ctx, n.filter(), all)
 		return agentList(agents, time.Now), err
 	})
@@ -71,9 +77,9 @@ func (p *Plane) agents(ctx context.Context, f daemonapi.Filter, all bool) ([]dae
 		if slices.ContainsFunc(agents, func(a daemonapi.Agent) bool { return a.Owner == r.ID }) {
 			continue
 		}
-		a := daemonapi.Agent{Name: r.Name, Owner: r.ID, Step: r.Step, Started: r.Created}
+		a := daemonapi.Agent{Name: r.Name, Owner: r.ID, Step: r.Step, Started: r.Created, Away: r.Away}
 		if r.Agent != nil {
-			a = *r.Agent
+			a = agentOf(r)
 		}
 		a.Status = r.Status
 		listed = append(listed, a)
@@ -85,7 +91,7 @@ func (p *Plane) agents(ctx context.Context, f daemonapi.Filter, all bool) ([]dae
 func agentList(agents []daemonapi.Agent, now func() time.Time) term.Glimpse {
 	return term.List[daemonapi.Agent]{
 		All:  agents,
-		Fact: func(a *daemonapi.Agent) string { return strings.Join(agentRow(a), "  ") },
+		Fact: func(a *daemonapi.Agent) string { return strings.Join(agentRow(a), "  ") + a.On() },
 		Draw: func(p term.Paint, width, height int) []string { return agentLines(agents, now(), p, width, height) },
 	}
 }
@@ -112,24 +118,27 @@ func agentLines(agents []daemonapi.Agent, now time.Time, p term.Paint, width, he
 		head = append(head, "COST")
 	}
 	rows := [][]string{head}
+	var away []daemonapi.Away
 	for i := range agents {
+		away = append(away, agents[i].Away)
 		row := append(agentRow(&agents[i]), term.Age(agents[i].Started, now))
 		if costs {
 			row = append(row, cmp.Or(spent(agents[i].USD, 0), "-"))
 		}
 		rows = append(rows, row)
 	}
-	return term.Fit(term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
+	colour := withHosts(rows, 1, p, away, func(row, column int, text string) string {
 		if column == 4 {
 			return inState(p, agents[row].Status, text)
 		}
 		return text
-	})), height)
+	})
+	return term.Fit(term.Table(rows, width, term.Headed(p, colour)), height)
 }
 
 // agentTitle is what people are told of an agent: "agent 0d9a4d52 worker".
 func agentTitle(a *daemonapi.Agent) string {
-	return strings.TrimSpace("agent " + shortID(a.ID) + " " + plain.Line(a.Name))
+	return strings.TrimSpace("agent "+shortID(a.ID)+" "+plain.Line(a.Name)) + a.On()
 }
 
 // findAgent finds the agent that somebody means: by its id or the beginning of it, or by
@@ -145,14 +154,21 @@ func (p *Plane) findAgent(ctx context.Context, id string) (daemonapi.Agent, erro
 	}
 	o := &m.owner
 	if o.Agent != nil {
-		return *o.Agent, nil
+		return agentOf(o), nil
 	}
 	for _, visit := range slices.Backward(o.Steps) {
 		if visit.Agent != "" {
 			return p.Agent(ctx, visit.Agent)
 		}
 	}
-	return daemonapi.Agent{Owner: o.ID}, nil
+	return daemonapi.Agent{Owner: o.ID, Away: o.Away}, nil
+}
+
+// agentOf is the agent that an owner has. It is where the owner is.
+func agentOf(o *daemonapi.Owner) daemonapi.Agent {
+	a := *o.Agent
+	a.Away = o.Away
+	return a
 }
 
 // errNoAgent says that somebody meant a pipeline that has no agent.
@@ -172,7 +188,7 @@ func agentIDs(most int) cobra.CompletionFunc {
 	return completing(most, func(ctx context.Context, p *Plane, _ []string) (words []string) {
 		all, _ := p.Agents(ctx)
 		for i := range all {
-			words = append(words, shortID(all[i].ID)+"\t"+plain.Line(all[i].Name)+" "+all[i].Status)
+			words = append(words, shortID(all[i].ID)+"\t"+plain.Line(all[i].Name)+" "+all[i].Status+all[i].On())
 		}
 		return words
 	})

@@ -26,10 +26,12 @@ func newAgentAttach() *cobra.Command {
 		Short: "Attach to an agent's terminal",
 		Long: `Attach to the tmux session in which an agent runs: watch it, type to it, answer its questions.
 Detach with Ctrl-b d (inside your own tmux: Ctrl-b Ctrl-b d); the agent keeps running. With
---read-only, nothing you type reaches the agent.
+--read-only, nothing you type reaches the agent. For an agent on another machine of the fleet, it
+prints the ssh command that attaches to it there.
 
 Exit code 0: you detached. 1: the agent has ended or has no terminal, or this is an agent's shell.
-2: no such agent. 3: this is not a terminal, tmux is not installed, or the daemon is not running.`,
+2: no such agent. 3: this is not a terminal, tmux is not installed, the agent is on another machine,
+or the daemon is not running.`,
 		Example: `  stopgate agent attach 3f9a12bc
   stopgate agent attach 3f9a12bc --read-only`,
 		Args: ids(term.OneArg, 1),
@@ -76,6 +78,9 @@ func (p *Plane) terminalOf(ctx context.Context, id string) (daemonapi.Terminal, 
 	}
 	logs := "see what it did: stopgate agent logs " + shortID(a.ID)
 	switch {
+	case a.Host != "":
+		err := fmt.Errorf("%s cannot be attached to from here", agentTitle(&a))
+		return daemonapi.Terminal{}, term.CannotRun(err, "attach to it there with: "+p.elsewhere(ctx, a.Host, "stopgate agent attach "+shortID(a.ID)))
 	case !a.Client:
 		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s has no terminal: it is not Claude Code", agentTitle(&a)), logs)
 	case a.Status == "queued":

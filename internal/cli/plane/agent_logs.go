@@ -24,7 +24,8 @@ func newAgentLogs() *cobra.Command {
 		Short: "Print an agent's conversation or output",
 		Long: `Print an agent's conversation: prompts (>), messages, tool calls (·), failed tool calls (✗),
 answers it got (<), and notes from hooks and Claude Code (!). For an agent that is not Claude
-Code, print its output. Agents that have ended are included.
+Code, print its output. Agents that have ended are included. For an agent on another machine of the
+fleet, print the end of its pipeline's log.
 
 Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 		Example: `  stopgate agent logs 3f9a12bc
@@ -35,6 +36,11 @@ Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 			switch {
 			case err != nil:
 				return err
+			case a.Host != "":
+				if a.Client {
+					fmt.Fprintf(p.errOut, "stopgate: the conversation of %s can be read there only: %s\n", agentTitle(&a), p.elsewhere(ctx, a.Host, "stopgate agent logs "+shortID(a.ID)))
+				}
+				return p.printTail(ctx, a.Owner, a.Away, follow)
 			case !a.Client:
 				return p.printLog(ctx, a.Owner, follow)
 			}

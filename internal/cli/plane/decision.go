@@ -38,15 +38,20 @@ func newDecisionList() *cobra.Command {
 		Use:   "list",
 		Short: "List open decisions",
 		Long: `List open decisions: how long each has waited, what it is about, and its answers. --all adds
-decisions that are already settled.
+decisions that are already settled. In a fleet, those of all machines are listed; HOST is . for this
+machine, and for one that does not answer it says how old what is shown is.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate decision list
   stopgate decision list --all --project . --limit 10
+  stopgate decision list --host vps
   stopgate decision list --watch
   stopgate decision list --json | jq -r '.[].id'`,
 		PreRunE: func(*cobra.Command, []string) error { return n.check(cmd) },
 	}, "include settled decisions", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+		if err := p.checkHost(ctx, n.host); err != nil {
+			return nil, err
+		}
 		decisions, err := p.decisions(ctx, n.filter(), all)
 		return decisionList(decisions, time.Now), err
 	})
@@ -194,7 +199,7 @@ func (p *Plane) answer(ctx context.Context, arg string, answer daemonapi.Answer)
 
 // decisionAbout is what a decision is about: "build, step test (idle)".
 func decisionAbout(d *daemonapi.Decision) string {
-	text := plain.Line(d.Name)
+	text := plain.Line(d.Name) + d.On()
 	if d.Step != "" {
 		text += ", step " + plain.Line(d.Step)
 	}
@@ -228,23 +233,26 @@ func decisionRows(decisions []daemonapi.Decision, now time.Time, p term.Paint, w
 		return []string{term.Cut("no open decisions", width)}
 	}
 	rows := [][]string{{"ID", "AGE", "SOURCE", "OF", "STEP", "ANSWERS", "WHAT"}}
+	var away []daemonapi.Away
 	for i := range decisions {
 		d := &decisions[i]
+		away = append(away, d.Away)
 		rows = append(rows, []string{shortID(d.ID), term.Age(d.Created, now), plain.Line(d.Source), plain.Line(d.Name), plain.Line(d.Step), choices(d), decisionState(d)})
 	}
-	lines := decisionTable(rows, width, term.Headed(p, func(row, _ int, text string) string {
+	colour := withHosts(rows, 1, p, away, func(row, _ int, text string) string {
 		if decisions[row].Resolved != nil {
 			return p.Faint(text)
 		}
 		return text
-	}))
+	})
+	lines := decisionTable(rows, width, term.Headed(p, colour))
 	hint := p.Faint(term.Cut("show one with: stopgate decision show ID", width))
 	return append(term.Fit(lines, max(1, height-1)), hint)
 }
 
 // decisionTable has what a decision is about in a line of its own where rows have no room for it.
 func decisionTable(rows [][]string, width int, colour func(row, column int, text string) string) []string {
-	const what = 6
+	what := len(rows[0]) - 1
 	tooLong := func(line string) bool { return term.Cells(line) > width }
 	if !slices.ContainsFunc(term.Table(rows, math.MaxInt, nil), tooLong) {
 		return term.Table(rows, width, colour)

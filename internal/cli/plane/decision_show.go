@@ -39,6 +39,7 @@ func (s *decisionShow) lines() []string {
 	if s.Decision.Agent != "" {
 		about += ", agent " + shortID(s.Decision.Agent)
 	}
+	about += asOf(s.Away)
 	lines := []string{s.paint.Bold(term.Cut("decision "+shortID(s.ID)+" about "+decisionAbout(s.Decision), s.width)), s.paint.Faint(term.Cut(about, s.width))}
 	if s.Resolved != nil {
 		lines = append(lines, s.asked()...)

@@ -13,16 +13,18 @@ import (
 // narrow is which of a list a person wants to see.
 type narrow struct {
 	project string
+	host    string
 	since   time.Duration
 	limit   int
 }
 
-// flags adds --project, --since and --limit. what is listed is named with what happened to it.
+// flags adds --project, --host, --since and --limit. what is listed is named with what happened to it.
 func (n *narrow) flags(cmd *cobra.Command, what string, limit int, limits string) {
 	cmd.Flags().StringVar(&n.project, "project", "", "list only those of the project in this directory")
 	cmd.Flags().Var((*term.DurationFlag)(&n.since), "since", "list only "+what+" no longer ago than this, such as 30m or 3d")
 	cmd.Flags().IntVar(&n.limit, "limit", limit, limits)
 	_ = cmd.MarkFlagDirname("project") // the flag is there
+	hostFlag(cmd, &n.host, "list only those on this machine of the fleet; . is the one you are on")
 }
 
 // check refuses what lists nothing, and finds the project.
@@ -40,7 +42,7 @@ func (n *narrow) check(cmd *cobra.Command) error {
 
 // filter is what the daemon is asked for now.
 func (n *narrow) filter() daemonapi.Filter {
-	f := daemonapi.Filter{Project: n.project, Limit: n.limit}
+	f := daemonapi.Filter{Project: n.project, Host: n.host, Limit: n.limit}
 	if n.since > 0 {
 		f.Since = time.Now().Add(-n.since)
 	}

@@ -57,7 +57,7 @@ func groupWord(o *daemonapi.Owner) string {
 
 // title is what people are told of an owner: "pipeline 3f9a12bc build".
 func title(o *daemonapi.Owner) string {
-	return kindWord(o) + " " + shortID(o.ID) + " " + plain.Line(o.Name)
+	return kindWord(o) + " " + shortID(o.ID) + " " + plain.Line(o.Name) + o.On()
 }
 
 // owners are all pipelines and agent runs, the newest first.
@@ -87,6 +87,14 @@ func (m *meaning) ownerID() string {
 		return m.agent.Owner
 	}
 	return m.owner.ID
+}
+
+// away is the machine that it is on.
+func (m *meaning) away() daemonapi.Away {
+	if m.agent != nil {
+		return m.agent.Away
+	}
+	return m.owner.Away
 }
 
 // meant is what is meant by an id or a prefix of one. It is the same for all commands: one that
@@ -146,11 +154,11 @@ func candidates(err error) []string {
 }
 
 func ownerLine(o *daemonapi.Owner) string {
-	return fmt.Sprintf("  %s  %s %s, %s", o.ID, kindWord(o), plain.Line(o.Name), o.Status)
+	return fmt.Sprintf("  %s  %s %s%s, %s", o.ID, kindWord(o), plain.Line(o.Name), o.On(), o.Status)
 }
 
 func agentLine(a *daemonapi.Agent) string {
-	return fmt.Sprintf("  %s  agent %s, %s", a.ID, plain.Line(a.Name), a.Status)
+	return fmt.Sprintf("  %s  agent %s%s, %s", a.ID, plain.Line(a.Name), a.On(), a.Status)
 }
 
 // resolve finds the pipeline or agent run that an id stands for: its own, a prefix of it, or that of
@@ -217,7 +225,7 @@ func ownerIDs(kind string, live bool, most int) cobra.CompletionFunc {
 		for i := range all {
 			o := &all[i]
 			if o.Kind == kind && (!live || !atEnd(o)) {
-				ids = append(ids, shortID(o.ID)+"\t"+plain.Line(o.Name)+" "+o.Status)
+				ids = append(ids, shortID(o.ID)+"\t"+plain.Line(o.Name)+" "+o.Status+o.On())
 			}
 		}
 		return ids

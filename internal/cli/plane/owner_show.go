@@ -185,7 +185,7 @@ func (s *ownerShow) about(now time.Time) string {
 	if cost := spent(o.USD, o.Tokens); cost != "" {
 		text += ", " + cost
 	}
-	return text
+	return text + asOf(o.Away)
 }
 
 // childLines are the pipelines that a step runs, a line each.

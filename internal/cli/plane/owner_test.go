@@ -147,16 +147,21 @@ func TestViewsFitTheScreen(t *testing.T) {
 	when := rapid.Custom(func(t *rapid.T) time.Time {
 		return now.Add(-time.Duration(rapid.Int64Range(-1e12, 1e15).Draw(t, "ago")))
 	})
+	away := rapid.Custom(func(t *rapid.T) daemonapi.Away {
+		return daemonapi.Away{Host: text.Draw(t, "host"), Heard: rapid.Float64().Draw(t, "heard")}
+	})
 	decision := rapid.Custom(func(t *rapid.T) daemonapi.Decision {
 		return daemonapi.Decision{
-			ID: "dec1", Name: text.Draw(t, "name"), Source: text.Draw(t, "source"), Step: text.Draw(t, "step"), Context: text.Draw(t, "context"),
+			Away: away.Draw(t, "away"),
+			ID:   "dec1", Name: text.Draw(t, "name"), Source: text.Draw(t, "source"), Step: text.Draw(t, "step"), Context: text.Draw(t, "context"),
 			Created: when.Draw(t, "created"), Options: []daemonapi.Option{{Number: 1, Name: "nudge", Description: text.Draw(t, "description"), Recommended: true}},
 			Resolved: rapid.Ptr(when, true).Draw(t, "resolved"), Chosen: text.Draw(t, "chosen"), Message: text.Draw(t, "message"),
 		}
 	})
 	owner := rapid.Custom(func(t *rapid.T) daemonapi.Owner {
 		return daemonapi.Owner{
-			ID: "3f9a12bc00000000", Kind: rapid.SampledFrom([]string{"pipeline", "run"}).Draw(t, "kind"), Name: text.Draw(t, "name"), Project: text.Draw(t, "project"),
+			Away: away.Draw(t, "away"),
+			ID:   "3f9a12bc00000000", Kind: rapid.SampledFrom([]string{"pipeline", "run"}).Draw(t, "kind"), Name: text.Draw(t, "name"), Project: text.Draw(t, "project"),
 			Step: text.Draw(t, "step"), Status: state.Draw(t, "status"), Error: text.Draw(t, "error"), Created: when.Draw(t, "created"), Updated: now,
 			Vars: map[string]string{text.Draw(t, "var"): text.Draw(t, "value")},
 			Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) daemonapi.Visit {
@@ -180,7 +185,7 @@ func TestViewsFitTheScreen(t *testing.T) {
 			ownerList(owners, "", true, clock),
 			ownersShow{show},
 			decisionList(rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock),
-			agentList([]daemonapi.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1}}, clock),
+			agentList([]daemonapi.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1, Away: away.Draw(t, "away")}}, clock),
 		} {
 			lines := seen.Lines(false, width, height)
 			if len(lines) > height {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 
@@ -76,18 +77,22 @@ func newOwnerLogs(group string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs ID",
 		Short: "Print the output of the steps of " + anOwner(group),
-		Long: `Print the output of the steps and what happened, each line with its time and step.
+		Long: `Print the output of the steps and what happened, each line with its time and step. From another
+machine of the fleet, print the last lines; they cannot be followed.
 
 Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s logs 3f9a12bc
   stopgate %[1]s logs 3f9a12bc --follow`, group),
 		Args: term.OneArg,
 		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
-			id, err := p.resolve(ctx, args[0])
+			m, err := p.meant(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			return p.printLog(ctx, id, follow)
+			if away := m.away(); away.Host != "" {
+				return p.printTail(ctx, m.ownerID(), away, follow)
+			}
+			return p.printLog(ctx, m.ownerID(), follow)
 		}),
 		ValidArgsFunction: ownerIDs(kindOf(group), false, 1),
 	}
@@ -95,10 +100,35 @@ Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running
 	return cmd
 }
 
-// printLog prints a log. On a terminal, commands must not steer that.
+// tailLines is how much is printed of a log on another machine: it comes in one answer.
+const tailLines = 500
+
+// printTail prints the end of a log on another machine.
+func (p *Plane) printTail(ctx context.Context, id string, away daemonapi.Away, follow bool) error {
+	if follow {
+		fmt.Fprintf(p.errOut, "stopgate: a log%s cannot be followed from here; these are its last lines\n", away.On())
+	}
+	return p.printLines(p.Tail(ctx, id, tailLines, false))
+}
+
+// printLog prints a log.
 func (p *Plane) printLog(ctx context.Context, id string, follow bool) error {
+	err := p.printLines(p.Log(ctx, id, follow))
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return term.WithCode(nil, term.ExitInterrupted)
+	case follow:
+		return p.ended(ctx, id)
+	}
+	return nil
+}
+
+// printLines prints lines of a log. On a terminal, commands must not steer that.
+func (p *Plane) printLines(lines iter.Seq2[string, error]) error {
 	_, terminal := term.IsScreen(p.out)
-	for line, err := range p.Log(ctx, id, follow) {
+	for line, err := range lines {
 		if errors.Is(err, daemonapi.ErrCut) {
 			return gone()
 		}
@@ -111,12 +141,6 @@ func (p *Plane) printLog(ctx context.Context, id string, follow bool) error {
 		if _, err := fmt.Fprintln(p.out, line); err != nil {
 			return err
 		}
-	}
-	switch {
-	case ctx.Err() != nil:
-		return term.WithCode(nil, term.ExitInterrupted)
-	case follow:
-		return p.ended(ctx, id)
 	}
 	return nil
 }

@@ -27,12 +27,14 @@ func newPipelineList() *cobra.Command {
 		Short: "List running and recent pipelines",
 		Long: fmt.Sprintf(`List the pipelines of all projects, newest first: all that have not ended, and recent ones up to
 a total of %d, or of --limit. STATUS is %s, %s, %s, %s, %s, %s, or %s
-if its record is damaged.
+if its record is damaged. In a fleet, those of all machines are listed; HOST is . for this machine,
+and for one that does not answer it says how old what is shown is.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerQueued, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
 		Example: `  stopgate pipeline list
   stopgate pipeline list --status waiting
   stopgate pipeline list --project . --since 7d --limit 100
+  stopgate pipeline list --host vps
   stopgate pipeline list --watch
   stopgate pipeline list --all --json | jq -r '.[] | select(.status == "failed") | .id'`,
 		PreRunE: func(*cobra.Command, []string) error {
@@ -42,6 +44,9 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 			return oneOf("--status", status, ownerStates())
 		},
 	}, "list all pipelines", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+		if err := p.checkHost(ctx, n.host); err != nil {
+			return nil, err
+		}
 		ask := func(f daemonapi.Filter) ([]daemonapi.Owner, error) { return p.Pipelines(ctx, f) }
 		owners, more, err := choose(ask, n.filter(), status, all)
 		return ownerList(owners, status, more, time.Now), err
@@ -176,20 +181,23 @@ func ownerLines(owners []daemonapi.Owner, status string, now time.Time, p term.P
 		return []string{term.Cut("no pipelines", width), p.Faint(term.Cut("list what you can start: stopgate start", width))}
 	}
 	rows := [][]string{{"ID", "NAME", "PROJECT", "STEP", "STATUS", "AGE", ""}}
+	var away []daemonapi.Away
 	for i := range owners {
 		o := &owners[i]
 		step := plain.Line(o.Step)
 		if atEnd(o) {
 			step = "-"
 		}
+		away = append(away, o.Away)
 		rows = append(rows, []string{shortID(o.ID), plain.Line(o.Name), plain.Line(filepath.Base(o.Project)), step, o.Status, term.Age(o.Created, now), what(o)})
 	}
-	return term.Fit(term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
+	colour := withHosts(rows, 1, p, away, func(row, column int, text string) string {
 		if column == 4 || column == 6 {
 			return inState(p, owners[row].Status, text)
 		}
 		return text
-	})), height)
+	})
+	return term.Fit(term.Table(rows, width, term.Headed(p, colour)), height)
 }
 
 // what says why an owner failed or waits.

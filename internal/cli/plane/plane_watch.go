@@ -71,9 +71,14 @@ func (p *Plane) attend(ctx context.Context, owner string, look func(context.Cont
 		return err
 	}
 	news, ended := p.news(ctx, owner, status.Events)
+	afar, stop := p.fromAfar(ctx)
+	defer stop()
 	err = v.Watch(
-		func() (term.Glimpse, error) { return look(ctx) },
-		func(seen term.Glimpse) error { return awaitNews(ctx, v, seen, news, ended) },
+		func() (term.Glimpse, error) {
+			seen, err := look(ctx)
+			return steady{seen}, err
+		},
+		func(seen term.Glimpse) error { return awaitNews(ctx, v, seen, news, afar, ended) },
 	)
 	if isLost(err) {
 		return errGone
@@ -101,9 +106,9 @@ func (p *Plane) news(ctx context.Context, owner string, after uint64) (<-chan st
 	return news, ended
 }
 
-// awaitNews draws what was seen again and again, until there is news. On a screen news is
-// shown at most once a frame.
-func awaitNews(ctx context.Context, v *term.Viewer, seen term.Glimpse, news <-chan struct{}, ended <-chan error) error {
+// awaitNews draws what was seen again and again, until there is news, or it is time to look at other machines. On a
+// screen news is shown at most once a frame.
+func awaitNews(ctx context.Context, v *term.Viewer, seen term.Glimpse, news <-chan struct{}, afar <-chan time.Time, ended <-chan error) error {
 	fresh := false
 	for {
 		select {
@@ -111,6 +116,8 @@ func awaitNews(ctx context.Context, v *term.Viewer, seen term.Glimpse, news <-ch
 			return ctx.Err()
 		case err := <-ended:
 			return err
+		case <-afar:
+			return nil
 		case <-news:
 			if v.Frame == nil {
 				return nil

@@ -20,6 +20,8 @@ import (
 
 type startOptions struct {
 	runbook string
+	host    string
+	project string // the name that the fleet has for it
 	follow  bool
 	idOnly  bool
 }
@@ -33,22 +35,30 @@ func NewStart() *cobra.Command {
 Without COMMAND, list the commands. The daemon runs it, and is started if needed. Arguments after
 COMMAND belong to the command, except --help, which starts nothing (use -- --help to pass it).
 
+With --host, run it on another machine of the fleet: in the project that has the same name there,
+if that machine allows it. The name is the one that your fleet.projects give to this project, else
+that of its directory, or --project. Your environment variables stay here.
+
 With --id, print only the id, for scripts: stopgate pipeline wait takes it.
 
 With --watch, show the steps until it has ended, also while it waits for a decision. Ctrl-C stops
 watching, not the run.
 
 Exit code 0: started; with --watch: done. 1: refused; with --watch: failed. 2: the command line or
-a runbook is invalid. 3: the daemon could not be started, or the runbooks are not approved. 4: with
---watch: cancelled. 130: with --watch: Ctrl-C.`,
+a runbook is invalid. 3: the daemon could not be started, the runbooks are not approved, or the
+other machine does not answer. 4: with --watch: cancelled. 130: with --watch: Ctrl-C.`,
 		Example: `  stopgate start
   stopgate start build
   stopgate start --watch fix 1234 --priority high
+  stopgate start --host vps build
   stopgate pipeline wait $(stopgate start --id build)`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if helpBehind(args) {
 				return cmd.Help()
+			}
+			if o.host == daemonapi.Here {
+				o.host = ""
 			}
 			h, err := here.FindRunbooks()
 			switch {
@@ -60,6 +70,10 @@ a runbook is invalid. 3: the daemon could not be started, or the runbooks are no
 				return term.BadUsage(errors.New("--id needs a command, and cannot be combined with --watch"), "list commands with: stopgate start")
 			case len(args) == 0 && o.follow:
 				return term.BadUsage(errors.New("--watch needs a command"), "list commands with: stopgate start")
+			case len(args) == 0 && o.host != "":
+				return term.BadUsage(errors.New("--host needs a command"), "usage: stopgate start --host NAME COMMAND")
+			case o.host == "" && o.project != "":
+				return term.BadUsage(errors.New("--project needs --host"), "here, the project is the one that you are in")
 			case len(args) == 0:
 				return acting(func(ctx context.Context, p *Plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
 			}
@@ -71,6 +85,9 @@ a runbook is invalid. 3: the daemon could not be started, or the runbooks are no
 	}
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&o.runbook, "runbook", "", "the runbook file, if several define the command")
+	hostFlag(cmd, &o.host, "the machine of the fleet on which to run it")
+	cmd.Flags().StringVar(&o.project, "project", "", "with --host, the project's name in the fleet")
+	_ = cmd.RegisterFlagCompletionFunc("project", completing(1, o.projectsThere)) // the flag is there
 	cmd.Flags().BoolVar(&o.follow, "watch", false, "show the steps until it has ended")
 	cmd.Flags().BoolVar(&o.idOnly, "id", false, "print only the id")
 	cmd.Flags().Bool("json", false, "print JSON")
@@ -108,12 +125,15 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 }
 
 func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []string) error {
-	request := daemonapi.Start{
-		ID: daemonapi.NewID(), Project: h.Root, Cwd: h.Cwd,
-		Command: args[0], Args: args[1:], Runbook: o.runbook, Env: p.passed(ctx, h, args[0]),
+	request, err := o.request(ctx, p, h, args)
+	if err != nil {
+		return err
 	}
 	owner, err := insist(ctx, p, func() (daemonapi.Owner, error) { return p.Start(ctx, request) })
-	if err != nil {
+	switch {
+	case err != nil && o.host != "":
+		return err
+	case err != nil:
 		return p.otherCommand(ctx, err, h, args[0])
 	}
 	notice(p, &owner)
@@ -133,6 +153,20 @@ func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []
 		return term.WithCode(nil, term.ExitInterrupted)
 	}
 	return err
+}
+
+// request is what the daemon is asked to start.
+func (o *startOptions) request(ctx context.Context, p *Plane, h *here.Place, args []string) (daemonapi.Start, error) {
+	if o.host != "" {
+		if err := p.checkHost(ctx, o.host); err != nil {
+			return daemonapi.Start{}, err
+		}
+		return o.there(h, args)
+	}
+	return daemonapi.Start{
+		ID: daemonapi.NewID(), Project: h.Root, Cwd: h.Cwd,
+		Command: args[0], Args: args[1:], Runbook: o.runbook, Env: p.passed(ctx, h, args[0]),
+	}, nil
 }
 
 // passed are the variables of our environment that a command asks for. A daemon that cannot say
@@ -160,7 +194,7 @@ func ownFlag(cmd *cobra.Command, command string, err error) error {
 	if !errors.As(err, &refusal) || refusal.Code != "invalid" {
 		return err
 	}
-	for _, name := range []string{"--runbook", "--watch", "--id", "--json"} {
+	for _, name := range []string{"--runbook", "--host", "--project", "--watch", "--id", "--json"} {
 		if strings.Contains(refusal.Failure.Error, "unknown option: "+name+";") {
 			hint := fmt.Sprintf("%s is an option of %s: put it before %s", name, cmd.CommandPath(), plain.Line(command))
 			refusal.Hint = strings.TrimPrefix(refusal.Hint+"\n"+hint, "\n")

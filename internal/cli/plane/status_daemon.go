@@ -21,6 +21,8 @@ type DaemonStatus struct {
 	Agents []daemonapi.Agent `json:"agents,omitempty"`
 	// Open are the decisions that somebody has to make.
 	Open []daemonapi.Decision `json:"decisions,omitempty"`
+	// Fleet is the one that this machine is in.
+	Fleet *daemonapi.Fleet `json:"fleet,omitempty"`
 	// Fault is why it could not be asked though it runs.
 	Fault string `json:"fault,omitempty"`
 	// Needed means that some project has schedules that are on, or workers.
@@ -53,6 +55,12 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	if err == nil {
 		d.Agents, err = c.Agents(ctx)
 		d.Agents = slices.DeleteFunc(d.Agents, func(a daemonapi.Agent) bool { return a.Status == "exited" })
+	}
+	if err == nil {
+		var fleet daemonapi.Fleet
+		if fleet, err = c.Fleet(ctx); fleet.Name != "" {
+			d.Fleet = &fleet
+		}
 	}
 	if err != nil {
 		d.Fault = err.Error()
@@ -87,6 +95,9 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 		s := d.Status.Schedules
 		row("schedules", fmt.Sprintf("%d, the next at %s", s.Count, s.Next.Local().Format("Mon 15:04")), "stopgate schedule list --all")
 	}
+	if d.Fleet != nil {
+		row("fleet", d.fleetLine(p), "stopgate fleet status")
+	}
 	if len(d.Agents) > 0 {
 		row("agents", d.agents(), "stopgate agent list")
 	}
@@ -98,6 +109,15 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	if more := len(d.Open) - most; more > 0 {
 		row("decide", p.Yellow(fmt.Sprintf("%d more", more)), "stopgate decision list")
 	}
+}
+
+// fleetLine is how the fleet is: yellow where something is amiss.
+func (d *DaemonStatus) fleetLine(p term.Paint) string {
+	text := plain.Line(d.Fleet.Line())
+	if !d.Fleet.Connected || len(d.Fleet.Away()) > 0 {
+		return p.Yellow(text)
+	}
+	return text
 }
 
 // agents is how many are how far: "2 running, 1 waiting, 3 queued".

@@ -134,6 +134,16 @@ func (s *server) find(r *http.Request) (route *Route, id string, err error) {
 	return nil, "", s.unknown(r, path)
 }
 
+// Find is the route of a path without its query.
+func Find(method, path string) (route Route, found bool) {
+	for _, route := range Routes() {
+		if _, ok := match(route.Path, path); ok && route.Method == method {
+			return route, true
+		}
+	}
+	return Route{}, false
+}
+
 // match reports whether a path is that of a pattern, and returns what stands for {id}.
 func match(pattern, path string) (id string, ok bool) {
 	before, after, has := strings.Cut(pattern, "{id}")

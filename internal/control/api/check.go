@@ -14,12 +14,35 @@ func checkStart(b daemonapi.Start) error {
 	if b.Command == "" {
 		return invalid("field %q is missing", "command")
 	}
-	for name, value := range map[string]string{"project": b.Project, "cwd": b.Cwd} {
-		if err := absolute(value); err != nil {
-			return invalid("field %q: %v", name, err)
-		}
+	if err := checkPlace(b); err != nil {
+		return err
 	}
 	return checkTexts(append([]string{b.Command, b.Runbook}, b.Args...)...)
+}
+
+// checkPlace checks where something is to run: in a directory here, or in a project that another machine of the
+// fleet knows by its name.
+func checkPlace(b daemonapi.Start) error {
+	if b.Host == "" && b.ProjectName == "" {
+		for name, value := range map[string]string{"project": b.Project, "cwd": b.Cwd} {
+			if err := absolute(value); err != nil {
+				return invalid("field %q: %v", name, err)
+			}
+		}
+		return nil
+	}
+	if b.Project != "" || b.Cwd != "" {
+		return invalid("with host, the project has its name only: leave out project and cwd")
+	}
+	for name, value := range map[string]string{"host": b.Host, "project_name": b.ProjectName} {
+		if name == "host" && value == "" { // it has come to the machine that maps the name
+			continue
+		}
+		if !daemonapi.IsFleetName(value) {
+			return invalid("field %q must have 1 to 32 of the characters a-z, 0-9 and -, not %.80q", name, value)
+		}
+	}
+	return nil
 }
 
 // checkTexts refuses what no program can be given.

@@ -36,13 +36,15 @@ func TestClientAndServerAgree(t *testing.T) {
 		want  any
 		calls []string
 	}{
-		"version":  {func() (any, error) { return value(c.Version(ctx)) }, p.Version(), nil},
-		"status":   {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
-		"commands": {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []daemonapi.Command{}, []string{`commands "/a b&c"`}},
-		"work":     {func() (any, error) { return value(c.Work(ctx, "/p", "q")) }, []daemonapi.WorkItem{item()}, []string{`work "/p" "q"`}},
-		"item":     {func() (any, error) { return value(c.WorkItem(ctx, "01")) }, item(), []string{`item "01"`}},
-		"retry":    {func() (any, error) { return value(c.RetryWork(ctx, "01")) }, item(), []string{`retry "01"`}},
-		"drop":     {func() (any, error) { return value(c.DropWork(ctx, "01")) }, item(), []string{`drop "01"`}},
+		"version":   {func() (any, error) { return value(c.Version(ctx)) }, p.Version(), nil},
+		"fleet":     {func() (any, error) { return value(c.Fleet(ctx)) }, p.Fleet(ctx), []string{"fleet"}},
+		"on a host": {func() (any, error) { return value(c.Runs(ctx, daemonapi.Filter{Host: "vps"})) }, []daemonapi.Owner{run}, []string{"owners Kind=run Host=vps"}},
+		"status":    {func() (any, error) { return value(c.Status(ctx)) }, p.Status(ctx), []string{"status"}},
+		"commands":  {func() (any, error) { return value(c.Commands(ctx, "/a b&c")) }, []daemonapi.Command{}, []string{`commands "/a b&c"`}},
+		"work":      {func() (any, error) { return value(c.Work(ctx, "/p", "q")) }, []daemonapi.WorkItem{item()}, []string{`work "/p" "q"`}},
+		"item":      {func() (any, error) { return value(c.WorkItem(ctx, "01")) }, item(), []string{`item "01"`}},
+		"retry":     {func() (any, error) { return value(c.RetryWork(ctx, "01")) }, item(), []string{`retry "01"`}},
+		"drop":      {func() (any, error) { return value(c.DropWork(ctx, "01")) }, item(), []string{`drop "01"`}},
 		"add": {func() (any, error) {
 			return value(c.AddWork(ctx, daemonapi.AddWork{Project: "/p", Queue: "q", Items: []daemonapi.NewItem{{ID: "0123456789abcdef", Vars: map[string]string{"n": "7"}}}}))
 		}, []daemonapi.WorkItem{item()}, []string{`add {Project:/p Queue:q Items:[{ID:0123456789abcdef Vars:map[n:7]}]}`}},

@@ -70,6 +70,14 @@ func (p *fakePlane) Status(context.Context) daemonapi.Status {
 	return daemonapi.Status{Version: p.Version(), Store: "/s", Events: 1<<64 - 1, Pipelines: daemonapi.Counts{Waiting: 2}, Trouble: []string{"<&>"}}
 }
 
+func (p *fakePlane) Fleet(context.Context) daemonapi.Fleet {
+	p.called("fleet")
+	return daemonapi.Fleet{
+		Name: "lab", Member: "laptop", Connected: true, Since: &when, Hubs: []string{"vps"},
+		Members: []daemonapi.FleetMember{{Name: "vps", User: "ada", Hub: true, State: "silent", Heard: 250, Version: "v1", Labels: []string{"gpu"}, Projects: []string{"shop"}, Agents: 2, Room: -1}},
+	}
+}
+
 func (p *fakePlane) Commands(_ context.Context, project string) ([]daemonapi.Command, error) {
 	p.called("commands %q", project)
 	return nil, p.failWith

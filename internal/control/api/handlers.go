@@ -23,6 +23,8 @@ func (s *server) versions(*request) (any, error) { return s.plane.Version(), nil
 
 func (s *server) status(r *request) (any, error) { return s.plane.Status(r.Context()), nil }
 
+func (s *server) fleet(r *request) (any, error) { return s.plane.Fleet(r.Context()), nil }
+
 func (s *server) commands(r *request) (any, error) {
 	if r.query["project"] == "" {
 		return nil, invalid("the parameter project is missing: it is the project's root")

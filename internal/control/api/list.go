@@ -34,6 +34,7 @@ type Query struct {
 	Parent  string // of an owner; "" is for those without one
 	Session string
 	Queue   string // of an item
+	Host    string // a machine of the fleet, daemonapi.Here for this one, or "" for all
 	Status  []string
 	Types   []string // of facts: events have at least one of them
 	Since   time.Time
@@ -68,6 +69,14 @@ type Place struct {
 // Compare is negative where a place comes before another one.
 func (p Place) Compare(other Place) int {
 	return cmp.Or(other.Time.Compare(p.Time), cmp.Compare(p.ID, other.ID))
+}
+
+// PlaceOf is the place of something of a time. What has none comes first.
+func PlaceOf(at time.Time, id string) Place {
+	if at.IsZero() {
+		at = time.Unix(1<<48, 0) // which no time of ours is
+	}
+	return Place{Time: at, ID: id}
 }
 
 // maxCursor is more than any cursor of ours has.
@@ -151,6 +160,7 @@ var (
 	untilParameter  = Parameter{"until", "Only those before this time, in the form of RFC 3339.", isTime}
 	projectParam    = Parameter{"project", "Only those of this project: its root.", absolute}
 	nameParameter   = Parameter{"name", "Only those of this name.", isText}
+	hostParameter   = Parameter{"host", "Only those on this machine of the fleet; . is the one that answers. Without it, those of all.", isHost}
 )
 
 // paged are the parameters of a list, after those of its own.
@@ -170,6 +180,7 @@ var (
 		}
 		return ownerID(value)
 	}
+	isHost = which("is not the name of a machine", func(v string) bool { return v == daemonapi.Here || daemonapi.IsFleetName(v) })
 	isText = which("is not a name", func(v string) bool { return utf8.ValidString(v) && len(v) <= maxCursor })
 )
 
@@ -196,7 +207,7 @@ func several(check func(value string) error) func(value string) error {
 func (r *request) wanted() *Query {
 	q := &Query{
 		Project: r.query["project"], Name: r.query["name"], Command: r.query["command"],
-		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"],
+		Owner: r.query["owner"], Parent: r.query["parent"], Session: r.query["session"], Queue: r.query["queue"], Host: r.query["host"],
 		Status: words(r.query["status"]), Types: words(r.query["type"]),
 		Past: r.query["settled"] == "1" || r.query["all"] == "1", Data: r.query["data"] == "1",
 		Limit: defaultLimit,

@@ -17,6 +17,8 @@ import (
 type Plane interface {
 	Version() daemonapi.Version
 	Status(ctx context.Context) daemonapi.Status
+	// Fleet is the fleet that this machine is in. It waits for no other machine.
+	Fleet(ctx context.Context) daemonapi.Fleet
 	Commands(ctx context.Context, project string) ([]daemonapi.Command, error)
 
 	Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error)

@@ -65,6 +65,7 @@ func Routes() []Route {
 	routes := []Route{
 		{Method: "GET", Path: "/v1/version", Summary: "The daemon's version.", Answer: daemonapi.Version{}, handle: (*server).versions},
 		{Method: "GET", Path: "/v1/status", Summary: "The daemon's status.", Answer: daemonapi.Status{}, handle: (*server).status},
+		{Method: "GET", Path: "/v1/fleet", Summary: "The fleet that this machine is in, as it sees it. Without a fleet, it has no name.", Answer: daemonapi.Fleet{}, handle: (*server).fleet},
 		{
 			Method: "GET", Path: "/v1/commands", Summary: "The commands of a project's runbooks.", Answer: []daemonapi.Command{}, handle: (*server).commands,
 			Query: []Parameter{{"project", "The project's root. Required.", absolute}},
@@ -102,7 +103,7 @@ func Routes() []Route {
 		Route{
 			Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now, the one that started last first." + linked, Answer: []daemonapi.Agent{}, handle: pages(Plane.Agents),
 			Query: paged(
-				Parameter{"all", "1 for those that they had before as well.", oneOrZero}, projectParam, nameParameter,
+				Parameter{"all", "1 for those that they had before as well.", oneOrZero}, projectParam, hostParameter, nameParameter,
 				Parameter{"owner", "Only those of this pipeline or run.", ownerID},
 				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(agentStatuses, ", ") + ".", several(agentStatus)},
 			),
@@ -136,7 +137,7 @@ func Routes() []Route {
 		Route{
 			Method: "GET", Path: "/v1/decisions", Summary: "Open decisions, or settled ones, newest first." + linked, Answer: []daemonapi.Decision{}, handle: pages(Plane.Decisions),
 			Query: paged(
-				Parameter{"settled", "1 for settled decisions.", oneOrZero}, projectParam,
+				Parameter{"settled", "1 for settled decisions.", oneOrZero}, projectParam, hostParameter,
 				Parameter{"name", "Only those of pipelines and runs of this name.", isText},
 				Parameter{"owner", "Only those of this pipeline or run.", ownerID},
 			),
@@ -198,7 +199,7 @@ func ownerRoutes(kind, path, what string) []Route {
 			Method: "GET", Path: path, Summary: "Every " + what + ", without steps and variables, newest first." + linked, Answer: []daemonapi.Owner{}, handle: pagesOf(kind, Plane.Owners),
 			Query: paged(
 				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(statuses, ", ") + ".", several(status)},
-				projectParam, nameParameter, Parameter{"command", "Only those that this command started.", isText},
+				projectParam, hostParameter, nameParameter, Parameter{"command", "Only those that this command started.", isText},
 				Parameter{"parent", "Only those that steps of this one run, or any. Without it, those that no other one runs.", isParent},
 			),
 		},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
@@ -51,16 +50,8 @@ func onlyLive(q *api.Query, held map[string]string) bool {
 	return len(q.Status) > 0 && !slices.ContainsFunc(q.Status, atEnd)
 }
 
-// farAhead is the time of owners that are held and unknown, which no one of ours has: they come first.
-var farAhead = time.Unix(1<<48, 0)
-
-// placeOf is an owner's place in lists.
-func placeOf(o *engine.Owner) api.Place {
-	if o.Created.IsZero() {
-		return api.Place{Time: farAhead, ID: o.ID}
-	}
-	return api.Place(o.Place())
-}
+// placeOf is an owner's place in lists. Those that are held and unknown have no time: they come first.
+func placeOf(o *engine.Owner) api.Place { return api.PlaceOf(o.Created, o.ID) }
 
 // isAfter reports whether a place is behind another one, if there is one.
 func isAfter(at, other api.Place) bool { return other == (api.Place{}) || at.Compare(other) > 0 }

@@ -52,6 +52,9 @@ func (p *plane) Version() daemonapi.Version {
 	return daemonapi.Version{Version: p.opts.Version, API: 1, PID: p.pid, Started: p.started}
 }
 
+// Fleet is none: the daemon's part in one knows of it.
+func (p *plane) Fleet(context.Context) daemonapi.Fleet { return daemonapi.Fleet{} }
+
 func (p *plane) Status(context.Context) daemonapi.Status {
 	s := daemonapi.Status{Version: p.Version(), Store: p.opts.database(), Trouble: p.core.trouble.list()}
 	if free, err := room(p.opts.StateDir); err == nil && free < scarce {

@@ -311,6 +311,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	d.site.Store(site)
 	all.Go(site.Wait)
 	handler := api.New(p, d.Version)
+	d.joinFleet(ctx, &all, p, handler)
 	all.Go(func() { d.guard(ctx, listener, handler) })
 	err := api.Serve(ctx, listener, handler)
 	cancel()

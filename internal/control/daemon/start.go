@@ -56,6 +56,9 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if o := p.core.owner(s.ID); o != nil {
 		return p.ownerView(o, true), nil
 	}
+	if s.Host != "" {
+		return daemonapi.Owner{}, failure("conflict", "this machine is not in a fleet", "join one with: stopgate fleet join")
+	}
 	shelf, err := p.shelf(s.Project)
 	if err != nil {
 		return daemonapi.Owner{}, err

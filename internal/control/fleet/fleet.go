@@ -6,12 +6,17 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/fleet/ask"
+	"github.com/stopgate/stopgate/internal/control/fleet/beat"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/view"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Options are what a daemon gives to its part in the fleet.
@@ -23,25 +28,63 @@ type Options struct {
 	Config   func() *config.Global
 	Log      *slog.Logger
 	Now      func() time.Time
-	// Dial connects to the fleet that this machine is in, and waits until it is in one.
+	// Dial connects to the fleet that this machine is in, and waits until it is in one. Fleet closes the
+	// connection.
 	Dial func(ctx context.Context) (*link.Link, error)
+	// Members are the machines of the fleet by its own records, as far as they are known.
+	Members func() []Member
+	// Room is how many agents run here, and how many more may start; -1 is any number.
+	Room func() (agents, room int)
+	// Changed is called when what other machines show has changed. It must not block.
+	Changed func()
+}
+
+// Member is what the fleet's record says of a machine.
+type Member struct {
+	Name string
+	User string // who it belongs to, which says what it may do elsewhere
+	Hub  bool
 }
 
 // Fleet is one machine's part in its fleet.
 type Fleet struct {
 	Options
+	heart     *beat.Heart
+	others    *view.Others
+	publisher *view.Publisher
+	news      chan struct{} // the views of others have changed
 
-	mu   sync.Mutex
-	link *link.Link // nil while there is none
+	mu       sync.Mutex
+	link     *link.Link // nil while there is none
+	name     string     // of the fleet, also while there is no link
+	me       string
+	observer *beat.Observer // nil before the first link
+	linked   bool           // at the last look
+	since    time.Time      // of that
+	trouble  error          // what keeps us from it
 }
 
 // New is a machine's part in a fleet that it is or may come to be in.
-func New(o Options) *Fleet { return &Fleet{Options: o} }
+func New(o Options) *Fleet {
+	f := &Fleet{Options: o, news: make(chan struct{}, 1)}
+	f.heart = beat.NewHeart(f.beat)
+	f.others = view.NewOthers(f.renewed)
+	f.publisher = view.NewPublisher(source{f})
+	return f
+}
 
 // Run is a member of the fleet until the context ends. It lasts also where there is no fleet yet.
 func (f *Fleet) Run(ctx context.Context) {
-	for ctx.Err() == nil {
+	const longest = 30 * time.Second
+	for range pause.Doubling(ctx, time.Second, longest) {
 		l, err := f.Dial(ctx)
+		if ctx.Err() != nil {
+			if l != nil {
+				closeLink(l)
+			}
+			return
+		}
+		f.tell(err)
 		if err != nil {
 			f.Log.Warn("no connection to the fleet", "error", err)
 			continue
@@ -54,11 +97,152 @@ func (f *Fleet) Run(ctx context.Context) {
 
 // work does everything that a member does, at once, until the link ends.
 func (f *Fleet) work(ctx context.Context, l *link.Link) {
-	<-ctx.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, part := range f.parts() {
+		all.Go(func() { part(ctx, l) })
+	}
+	select {
+	case <-l.Ended():
+	case <-ctx.Done():
+	}
+	cancel()
+	closeLink(l) // also so that nothing waits for a server that does not answer
+	all.Wait()
+}
+
+// parts are what a member does.
+func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
+	server := &ask.Server{Handler: f.Handler, Caller: f.caller, Log: f.Log}
+	return []func(ctx context.Context, l *link.Link){
+		f.follow,
+		func(ctx context.Context, l *link.Link) { f.heart.Run(ctx, l, f.tell) },
+		func(ctx context.Context, l *link.Link) {
+			f.publisher.Run(ctx, l, func(err error) { f.warn("cannot show the others what runs here", err) })
+		},
+		func(ctx context.Context, l *link.Link) { f.warn("no requests of others are taken", server.Run(ctx, l)) },
+		func(ctx context.Context, _ *link.Link) { f.passOn(ctx) },
+	}
+}
+
+func closeLink(l *link.Link) {
+	_ = l.Close() // it only ends what waits
+	l.Conn.Close()
+}
+
+func (f *Fleet) warn(what string, err error) {
+	if err != nil {
+		f.Log.Warn(what, "error", err)
+	}
 }
 
 func (f *Fleet) set(l *link.Link) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.link = l
+	if l == nil {
+		return
+	}
+	if f.observer == nil || f.me != l.Member || f.name != l.Fleet {
+		f.observer = beat.NewObserver(l.Member, f.Now)
+	}
+	f.name, f.me = l.Fleet, l.Member
+}
+
+// tell takes what became of the last word to the fleet.
+func (f *Fleet) tell(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trouble = err
+	if up := f.observer != nil && f.observer.Linked(); up != f.linked || f.since.IsZero() {
+		f.linked, f.since = up, f.Now()
+	}
+}
+
+// up is the link, while there is one and a server at its other end.
+func (f *Fleet) up() (l *link.Link, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.link, f.link != nil && f.link.Conn.IsConnected()
+}
+
+// Observer tells how the other machines stand; nil before the first link.
+func (f *Fleet) Observer() *beat.Observer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.observer
+}
+
+// Heart tells for how long the others have not heard of this machine.
+func (f *Fleet) Heart() *beat.Heart { return f.heart }
+
+// Me is this machine's name in its fleet; empty before the first link.
+func (f *Fleet) Me() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.me
+}
+
+// OwnerChanged says that a pipeline or run of this machine has changed. It does not block.
+func (f *Fleet) OwnerChanged(id string) { f.publisher.Changed(id) }
+
+// beat is what this machine says about itself.
+func (f *Fleet) beat() beat.Beat {
+	b := beat.Beat{Version: f.Version, User: f.record(f.Me()).User, Room: -1}
+	if f.Room != nil {
+		b.Agents, b.Room = f.Room()
+	}
+	here := f.Config().Fleet
+	b.Labels = here.Labels
+	for _, p := range here.Projects {
+		b.Projects = append(b.Projects, p.Name)
+	}
+	return b
+}
+
+// members are the fleet's records.
+func (f *Fleet) members() []Member {
+	if f.Members == nil {
+		return nil
+	}
+	return f.Members()
+}
+
+// record is that of a member; the zero one where there is none.
+func (f *Fleet) record(name string) Member {
+	all := f.members()
+	if i := slices.IndexFunc(all, func(m Member) bool { return m.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return Member{}
+}
+
+// caller is the user of a member, and whether that one may do something here.
+func (f *Fleet) caller(member string, right config.FleetRight) (user string, may bool) {
+	user = f.record(member).User
+	return user, ask.May(f.Config().Fleet.Allow, f.record(f.Me()).User, user, right)
+}
+
+// passOn tells the daemon that other machines show something else, four times a second at most: when everything
+// is read from the beginning, thousands of views come at once.
+func (f *Fleet) passOn(ctx context.Context) {
+	for {
+		select {
+		case <-f.news:
+		case <-ctx.Done():
+			return
+		}
+		f.Changed()
+		if pause.For(ctx, 250*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+func (f *Fleet) renewed() {
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
 }

@@ -88,12 +88,7 @@ func (p Place) find(ctx context.Context) (*base, error) {
 
 // below makes names relative to the project of those that are relative to the work tree.
 func (p Place) below(at git.Location, names []string) (all []string) {
-	prefix := ""
-	if at.Up != "" {
-		if rel, err := filepath.Rel(filepath.Join(paths.Canonical(p.Project.Root), filepath.FromSlash(at.Up)), paths.Canonical(p.Project.Root)); err == nil {
-			prefix = filepath.ToSlash(rel) + "/"
-		}
-	}
+	prefix := at.Prefix(paths.Canonical(p.Project.Root))
 	for _, name := range names {
 		all = append(all, strings.TrimPrefix(name, prefix))
 	}

@@ -132,9 +132,11 @@ func TestStoppedLockHolderDoesNotHangOthers(t *testing.T) {
 }
 
 func childHold(args []string) error {
-	if _, err := New(args[0], Limits{}).lock(); err != nil {
+	unlock, err := New(args[0], Limits{}).lock()
+	if err != nil {
 		return err
 	}
+	defer unlock() // a file that nothing refers to any more is closed by the garbage collector
 	fmt.Print("x")
 	return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -71,11 +72,11 @@ func decode(line []byte, wanted func(json []byte) bool) decoded {
 	prefix, rest, _ := bytes.Cut(line, []byte(" "))
 	version, ok := parsePrefix(prefix)
 	if !ok {
-		return decoded{damage: "does not start like a record"}
+		return decoded{damage: cmp.Or(unwritten(line), "does not start like a record")}
 	}
 	sum, body, _ := bytes.Cut(rest, []byte(" "))
 	if !bytes.Equal(sum, checksum(body)) {
-		return decoded{damage: mismatch(body)}
+		return decoded{damage: cmp.Or(unwritten(line), mismatch(body))}
 	}
 	if version > event.Version {
 		return decodeNewer(version, body)
@@ -114,6 +115,15 @@ func parsePrefix(prefix []byte) (int, bool) {
 	}
 	version, err := strconv.Atoi(string(prefix[1:]))
 	return version, err == nil
+}
+
+// unwritten explains a line with zeros in it, which JSON never has: file systems know the length of
+// a file before they have all of its content.
+func unwritten(line []byte) string {
+	if bytes.IndexByte(line, 0) < 0 {
+		return ""
+	}
+	return "was not yet on the disk when the machine lost power"
 }
 
 func mismatch(body []byte) string {

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 )
 
@@ -24,6 +25,15 @@ type Location struct {
 	Tip      string // commit
 	Branch   string // full ref, or HEAD when detached
 	BaseRef  string // full ref that base stands for; empty if it is none
+}
+
+// Prefix is the path of the directory that was located, from the work tree's root: "" or "a/b/".
+func (l Location) Prefix(dir string) string {
+	rel, err := filepath.Rel(filepath.Join(dir, filepath.FromSlash(l.Up)), dir)
+	if err != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel) + "/"
 }
 
 // Locate asks for everything at once. The revision base may be empty; tip is what

@@ -22,3 +22,12 @@ func TestLocateTellsBaseFromTip(t *testing.T) {
 		t.Errorf("%+v, %v", location, err)
 	}
 }
+
+// The prefix leads from the work tree's root to the directory.
+func TestPrefix(t *testing.T) {
+	for up, want := range map[string]string{"": "", "../": "web/", "../../": "apps/web/"} {
+		if got := (Location{Up: up}).Prefix("/home/ada/apps/web"); got != want {
+			t.Errorf("up %q: %q, not %q", up, got, want)
+		}
+	}
+}

@@ -8,6 +8,8 @@
 package job
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,7 +47,7 @@ type Spec struct {
 	Host    string            `json:"host,omitempty"`  // the only member that may do it
 	OnLost  OnLost            `json:"on_lost,omitempty"`
 	Cap     string            `json:"cap,omitempty"` // that it counts against
-	USD     float64           `json:"usd,omitempty"` // reserved of the cap
+	USD     float64           `json:"usd,omitempty"` // reserved of the cap where the runbook has no budget
 	Vars    map[string]string `json:"vars,omitempty"`
 }
 
@@ -53,14 +55,25 @@ type Spec struct {
 type Job struct {
 	ID      string
 	Spec    Spec
+	Added   time.Time
+	By      string // the member that added it
 	State   State
 	Attempt int               // the number of the last claim, from 1; 0 before the first
 	Member  string            // that has it, or had it last
 	Refused map[string]string // by member, why it did not start it
+	// Begun means that this attempt was started, also while it is lost.
+	Begun bool
+	// Losses counts how often a member was not heard of: each is a question of its own.
+	Losses int
+	// Waiting means that a person has decided to wait for the member: it is not asked about again before the
+	// member was heard of.
+	Waiting bool
 	// Cancelling means that a person wants it to end: its member sees to that.
 	Cancelling bool
 	Status     string // of a job that has ended: done, failed, cancelled
 	Reason     string
+	EndedBy    string // the member that said so: its own, or one where a person decided
+	USD        float64   // that its attempts have cost, as far as they said
 	Since      time.Time // of its state
 }
 
@@ -89,6 +102,8 @@ type Fact struct {
 	Spec    *Spec     `json:"spec,omitempty"`
 	Status  string    `json:"status,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
+	USD     float64   `json:"usd,omitempty"`     // that the attempt has cost
+	Reserve float64   `json:"reserve,omitempty"` // of a claim: what it takes of the cap
 }
 
 // ErrStale says that the job is not that attempt's any more.
@@ -100,15 +115,22 @@ var ErrState = errors.New("not possible now")
 // After is the job after a fact. Facts that do not fit change nothing: the store kept them out.
 func (j Job) After(f Fact) Job {
 	before := j.State
+	j.USD += f.USD
 	switch f.Type {
 	case Added:
 		if f.Spec != nil && j.State == "" {
-			j.Spec, j.State = *f.Spec, Pending
+			j.Spec, j.Added, j.By, j.State = *f.Spec, f.Time, f.By, Pending
 		}
 	case HasClaimed:
 		j.State, j.Member, j.Attempt = Claimed, f.By, f.Attempt
-	case Started, Found:
-		j.State = Running
+		j.Begun, j.Waiting = false, false
+	case Started:
+		j.State, j.Begun = Running, true
+	case Found:
+		if j.State = Claimed; j.Begun {
+			j.State = Running
+		}
+		j.Waiting = f.By != j.Member
 	case HasRefused:
 		j.State = Pending
 		refused := map[string]string{f.By: f.Reason}
@@ -120,12 +142,13 @@ func (j Job) After(f Fact) Job {
 		j.Refused = refused
 	case Lost:
 		j.State = Asking
+		j.Losses++
 	case Retried:
 		j.State, j.Refused, j.Cancelling = Pending, nil, false
 	case Cancelling:
 		j.Cancelling = true
 	case HasEnded:
-		j.State, j.Status, j.Reason = Ended, f.Status, f.Reason
+		j.State, j.Status, j.Reason, j.EndedBy = Ended, f.Status, f.Reason, f.By
 	}
 	if j.State != before {
 		j.Since = f.Time
@@ -140,12 +163,16 @@ func (j Job) May(member string, labels []string) bool {
 		!slices.ContainsFunc(j.Spec.Needs, func(need string) bool { return !slices.Contains(labels, need) })
 }
 
-// Claim takes the job for a member.
-func (j Job) Claim(member string, labels []string, now time.Time) (Fact, error) {
+// Claim takes the job for a member, where it may cost so much: what the runbook there says, else what the job
+// says.
+func (j Job) Claim(member string, labels []string, usd float64, now time.Time) (Fact, error) {
 	if !j.May(member, labels) {
 		return Fact{}, j.not("claimed by " + member)
 	}
-	return Fact{Type: HasClaimed, Time: now, By: member, Attempt: j.Attempt + 1}, nil
+	if usd == 0 {
+		usd = j.Spec.USD
+	}
+	return Fact{Type: HasClaimed, Time: now, By: member, Attempt: j.Attempt + 1, Reserve: usd}, nil
 }
 
 // current checks that an attempt is the one that the job is in.
@@ -168,15 +195,25 @@ func (j Job) Start(member string, attempt int, now time.Time) (Fact, error) {
 // cancelled ends.
 func (j Job) Refuse(member string, attempt int, why string, now time.Time) (Fact, error) {
 	if j.Cancelling {
-		return j.End(member, attempt, "cancelled", why, now)
+		return j.End(member, attempt, "cancelled", why, 0, now)
 	}
 	return Fact{Type: HasRefused, Time: now, By: member, Attempt: attempt, Reason: why}, j.current(member, attempt, Claimed)
 }
 
-// End says how an attempt ended. Also one that was lost, while no person has decided: nothing was done in its
-// place.
-func (j Job) End(member string, attempt int, status, reason string, now time.Time) (Fact, error) {
-	return Fact{Type: HasEnded, Time: now, By: member, Attempt: attempt, Status: status, Reason: reason}, j.current(member, attempt, Claimed, Running, Asking)
+// End says how an attempt ended and what it cost. Also one that was lost, while no person has decided: nothing
+// was done in its place.
+func (j Job) End(member string, attempt int, status, reason string, usd float64, now time.Time) (Fact, error) {
+	f := Fact{Type: HasEnded, Time: now, By: member, Attempt: attempt, Status: status, Reason: reason, USD: usd}
+	return f, j.current(member, attempt, Claimed, Running, Asking)
+}
+
+// GiveBack ends an attempt for a job that is done again where its member loses the fleet: the member has ended
+// it by itself, because the others are about to begin another one.
+func (j Job) GiveBack(member string, attempt int, reason string, usd float64, now time.Time) (Fact, error) {
+	if j.Cancelling || j.Spec.OnLost != Again {
+		return j.End(member, attempt, "cancelled", reason, usd, now)
+	}
+	return Fact{Type: Retried, Time: now, By: member, Attempt: attempt, Reason: reason, USD: usd}, j.current(member, attempt, Claimed, Running, Asking)
 }
 
 // Lose says that the member was not heard of for too long. By is the member that says so.
@@ -185,6 +222,8 @@ func (j Job) Lose(by string, attempt int, now time.Time) (Fact, error) {
 		return Fact{}, err
 	}
 	switch {
+	case j.Waiting:
+		return Fact{}, fmt.Errorf("%w: a person has decided to wait for %s", ErrState, j.Member)
 	case j.Spec.OnLost == Again && j.Cancelling:
 		return Fact{Type: HasEnded, Time: now, By: by, Attempt: attempt, Status: "cancelled", Reason: j.Member + " was lost while it was being cancelled"}, nil
 	case j.Spec.OnLost == Again:
@@ -195,7 +234,11 @@ func (j Job) Lose(by string, attempt int, now time.Time) (Fact, error) {
 
 // Return says that a member that was lost is there again, and its attempt goes on.
 func (j Job) Return(member string, attempt int, now time.Time) (Fact, error) {
-	return Fact{Type: Found, Time: now, By: member, Attempt: attempt}, j.current(member, attempt, Asking)
+	states := []State{Asking}
+	if j.Waiting {
+		states = []State{Asking, Claimed, Running}
+	}
+	return Fact{Type: Found, Time: now, By: member, Attempt: attempt}, j.current(member, attempt, states...)
 }
 
 // Choices are what a person may decide about a job whose member is lost.
@@ -203,8 +246,10 @@ var Choices = []string{"wait", "again", "cancel"}
 
 // Decide is what a person has decided: to wait for the member, to have the job done again elsewhere, or to
 // give it up.
-func (j Job) Decide(choice, by string, now time.Time) (Fact, error) {
-	if j.State != Asking {
+//
+// It decides the question of that loss alone: the same attempt may be lost again later.
+func (j Job) Decide(loss int, choice, by string, now time.Time) (Fact, error) {
+	if j.State != Asking || j.Losses != loss {
 		return Fact{}, j.not("decided")
 	}
 	f := Fact{Time: now, By: by, Attempt: j.Attempt}
@@ -233,6 +278,22 @@ func (j Job) Cancel(by string, now time.Time) (Fact, error) {
 		return Fact{Type: Cancelling, Time: now, By: by, Attempt: j.Attempt}, nil
 	}
 	return Fact{}, j.not("cancelled")
+}
+
+// Over reports whether the attempt that a fact is about has come to its end by it: it holds nothing of a cap
+// any more.
+func (f Fact) Over() bool { return f.Type == HasEnded || f.Type == HasRefused || f.Type == Retried }
+
+// Owner is the id of the pipeline or run that an attempt is on its member. It is always the same: an attempt is
+// started once, however often its member begins anew.
+func Owner(id string, attempt int) string { return hashed("owner", id, attempt) }
+
+// Question is the id of what people are asked when a job was lost for the nth time.
+func Question(id string, loss int) string { return hashed("lost", id, loss) }
+
+func hashed(what, id string, n int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", what, id, n))
+	return hex.EncodeToString(sum[:8])
 }
 
 func (j Job) not(what string) error {

@@ -28,14 +28,14 @@ func told(t *testing.T, j Job, does ...func(Job) (Fact, error)) Job {
 func added(spec Spec) Job { return Job{ID: "1"}.After(Fact{Type: Added, Time: start, Spec: &spec}) }
 
 func claim(member string) func(Job) (Fact, error) {
-	return func(j Job) (Fact, error) { return j.Claim(member, nil, start) }
+	return func(j Job) (Fact, error) { return j.Claim(member, nil, 0, start) }
 }
 
 func begin(j Job) (Fact, error) { return j.Start(j.Member, j.Attempt, start) }
 func lose(j Job) (Fact, error)  { return j.Lose("other", j.Attempt, start) }
 
 func decide(choice string) func(Job) (Fact, error) {
-	return func(j Job) (Fact, error) { return j.Decide(choice, "ada", start) }
+	return func(j Job) (Fact, error) { return j.Decide(j.Losses, choice, "ada", start) }
 }
 
 func TestAJobFromItsAdditionToItsEnd(t *testing.T) {
@@ -43,7 +43,7 @@ func TestAJobFromItsAdditionToItsEnd(t *testing.T) {
 	if j.State != Running || j.Member != "a" || j.Attempt != 1 {
 		t.Fatalf("%+v", j)
 	}
-	j = told(t, j, func(j Job) (Fact, error) { return j.End("a", 1, "done", "", start.Add(time.Hour)) })
+	j = told(t, j, func(j Job) (Fact, error) { return j.End("a", 1, "done", "", 0, start.Add(time.Hour)) })
 	if j.State != Ended || j.Status != "done" || !j.Since.Equal(start.Add(time.Hour)) {
 		t.Errorf("%+v", j)
 	}
@@ -90,7 +90,7 @@ func TestAMemberIsLost(t *testing.T) {
 	if back := told(t, asking, func(j Job) (Fact, error) { return j.Return("a", 1, start) }); back.State != Running || back.Attempt != 1 {
 		t.Errorf("it came back: %+v", back)
 	}
-	if ended := told(t, asking, func(j Job) (Fact, error) { return j.End("a", 1, "done", "", start) }); ended.Status != "done" {
+	if ended := told(t, asking, func(j Job) (Fact, error) { return j.End("a", 1, "done", "", 0, start) }); ended.Status != "done" {
 		t.Errorf("it came back with its end: %+v", ended)
 	}
 	if waits := told(t, asking, decide("wait")); waits.State != Running {
@@ -104,7 +104,7 @@ func TestAMemberIsLost(t *testing.T) {
 		t.Errorf("again: %+v", again)
 	}
 	for name, err := range map[string]error{
-		"end":    second(again.End("a", 1, "done", "", start)),
+		"end":    second(again.End("a", 1, "done", "", 0, start)),
 		"return": second(again.Return("a", 1, start)),
 		"start":  second(again.Start("a", 1, start)),
 		"lose":   second(again.Lose("c", 1, start)),
@@ -130,14 +130,14 @@ func TestAJobsAttemptsNeverMix(t *testing.T) {
 			member := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "member")
 			attempt := max(0, j.Attempt+rapid.IntRange(-1, 1).Draw(t, "attempt"))
 			does := map[string]func() (Fact, error){
-				"claim":  func() (Fact, error) { return j.Claim(member, nil, start) },
+				"claim":  func() (Fact, error) { return j.Claim(member, nil, 0, start) },
 				"start":  func() (Fact, error) { return j.Start(member, attempt, start) },
 				"refuse": func() (Fact, error) { return j.Refuse(member, attempt, "no", start) },
-				"end":    func() (Fact, error) { return j.End(member, attempt, "done", "", start) },
+				"end":    func() (Fact, error) { return j.End(member, attempt, "done", "", 0, start) },
 				"lose":   func() (Fact, error) { return j.Lose(member, attempt, start) },
 				"return": func() (Fact, error) { return j.Return(member, attempt, start) },
 				"cancel": func() (Fact, error) { return j.Cancel("ada", start) },
-				"decide": func() (Fact, error) { return j.Decide(rapid.SampledFrom(Choices).Draw(t, "choice"), "ada", start) },
+				"decide": func() (Fact, error) { return j.Decide(j.Losses, rapid.SampledFrom(Choices).Draw(t, "choice"), "ada", start) },
 			}
 			names := []string{"cancel", "claim", "decide", "end", "lose", "refuse", "return", "start"}
 			name := rapid.SampledFrom(names).Draw(t, "does")

@@ -28,11 +28,14 @@ type Link struct {
 	// Views has the last message of each subject that View, Beat and AllViews name.
 	Views jetstream.Stream
 	JS    jetstream.JetStream
+
+	ended chan struct{}
 }
 
 // Open opens what the fleet's hubs have made. The connection stays the caller's.
 func Open(ctx context.Context, nc *nats.Conn, fleet, member string) (*Link, error) {
-	l := &Link{Names: Names{fleet}, Member: member, Conn: nc}
+	l := &Link{Names: Names{fleet}, Member: member, Conn: nc, ended: make(chan struct{})}
+	nc.SetClosedHandler(func(*nats.Conn) { close(l.ended) })
 	var err error
 	if l.JS, err = jetstream.New(nc, jetstream.WithDefaultTimeout(5*time.Second)); err != nil {
 		return nil, err
@@ -45,6 +48,10 @@ func Open(ctx context.Context, nc *nats.Conn, fleet, member string) (*Link, erro
 	}
 	return l, nil
 }
+
+// Ended is closed when the connection is closed for good: the machine has left the fleet, or is to stop. It
+// stays open while hubs are only out of reach.
+func (l *Link) Ended() <-chan struct{} { return l.ended }
 
 // Close closes the store, and not the connection.
 func (l *Link) Close() error { return l.Log.Close() }
@@ -59,6 +66,7 @@ func Make(ctx context.Context, nc *nats.Conn, fleet string, replicas int) error 
 	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: n.ViewStream(), Subjects: []string{n.AllViews(), n.Beat("*")}, Storage: jetstream.FileStorage, Replicas: replicas,
 		MaxMsgsPerSubject: 1, MaxMsgSize: MaxView, AllowDirect: false, AllowRollup: false,
+		AllowMsgTTL: true, // for the word that a view was removed, which is of no use after a while
 	})
 	if err != nil {
 		return fmt.Errorf("make the views of the fleet %s: %w", fleet, err)
@@ -99,8 +107,13 @@ func (n Names) Beat(member string) string { return n.prefix() + ".beat." + membe
 // Ask is the subject of a request. The servers see to it that nobody asks in another's name.
 func (n Names) Ask(to, from string) string { return n.prefix() + ".api." + to + "." + from }
 
-// Join is the subject on which hubs take new members in.
-func (n Names) Join() string { return n.prefix() + ".join" }
+// AskHub is the subject of a request to a hub: to join, to leave, how it is.
+func (n Names) AskHub(hub, verb, from string) string {
+	return n.prefix() + ".hub." + hub + "." + verb + "." + from
+}
+
+// Inbox is the prefix of the subjects on which a member gets answers.
+func Inbox(member string) string { return "_INBOX." + member }
 
 // LogSubjects are the subjects of NATS behind one of the store, such as that of Job.
 func (n Names) LogSubjects(subject string) string { return n.prefix() + ".log." + subject }

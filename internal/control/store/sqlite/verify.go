@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/stopgate/stopgate/internal/control/store"
 )
 
@@ -92,6 +94,11 @@ func (v *verifier) run(ctx context.Context) error {
 	defer v.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	version, err := format(ctx, v.conn)
 	switch {
+	case code(err) == sqlite3.SQLITE_READONLY_ROLLBACK:
+		// Only the first transaction of all, before SQLite has its log, is undone by another file.
+		v.report.Notes = append(v.report.Notes, fmt.Sprintf("%s was being made when the machine lost power: the daemon makes it again when it starts", v.path))
+		v.gone("it is empty")
+		return nil
 	case err != nil:
 		return v.damage(err, "cannot read the database")
 	case version == 0:

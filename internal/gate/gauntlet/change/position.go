@@ -51,10 +51,7 @@ func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) 
 	}
 	p := Position{
 		Git: true, GitDir: filepath.FromSlash(location.GitDir), Head: location.Head,
-		Toplevel: filepath.Join(w.root, filepath.FromSlash(location.Up)),
-	}
-	if rel, err := filepath.Rel(p.Toplevel, w.root); err == nil && rel != "." {
-		p.Prefix = filepath.ToSlash(rel) + "/"
+		Toplevel: filepath.Join(w.root, filepath.FromSlash(location.Up)), Prefix: location.Prefix(w.root),
 	}
 	if p.Head == "" {
 		return w.unborn(ctx, scope, p)

@@ -45,7 +45,7 @@ func New(t testing.TB) *Fleet {
 // Dial is a connection that ends with the test.
 func (f *Fleet) Dial() *nats.Conn {
 	f.t.Helper()
-	nc, err := nats.Connect(f.Server.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	nc, err := nats.Connect(f.Server.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectBufSize(-1))
 	if err != nil {
 		f.t.Fatal(err)
 	}

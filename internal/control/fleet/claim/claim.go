@@ -1,0 +1,267 @@
+// Package claim is a member's part in the fleet's jobs: it takes those that this machine can do, starts them,
+// and says how they ended.
+//
+// It may be killed at any moment. What it has taken is on the board, and the id of what it starts for an attempt is
+// always the same, so that beginning anew starts nothing twice.
+package claim
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/board"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
+)
+
+// Machine is where this member does its jobs. All methods may be called at once.
+type Machine interface {
+	// Labels are what jobs may need of a machine, and this one has.
+	Labels() []string
+	// Room is how many more jobs may be started now.
+	Room() int
+	// Fits is why a job cannot be started here; nil where it can. usd is the budget of its runbook; 0 where that has
+	// none.
+	Fits(ctx context.Context, j job.Job) (usd float64, err error)
+	// Start starts an attempt under an id, once. ErrLater says that it is not known whether it did.
+	Start(ctx context.Context, owner string, j job.Job) error
+	// Attempt is what was started under an id; false where nothing was.
+	Attempt(owner string) (Attempt, bool)
+	// Attempts are those that have not ended: the jobs that they are for, by id.
+	Attempts() map[string]string
+	// Cancel ends an attempt. Cancelling it again for the same reason changes nothing.
+	Cancel(ctx context.Context, owner, why string) error
+	// Release lets an attempt begin new effects that this process has found running: until then it holds them back,
+	// because the job may be another member's by now.
+	Release(owner string)
+	// Tell tells people of this machine something, with the id of a decision where there is one.
+	Tell(ctx context.Context, title, text, decision string)
+}
+
+// Attempt is how far an attempt is.
+type Attempt struct {
+	Ended  bool
+	Status string // done, failed, cancelled
+	Reason string
+	USD    float64
+}
+
+// ErrLater says that a machine cannot do something now, and may later.
+var ErrLater = errors.New("not now")
+
+// Member takes jobs for a machine.
+type Member struct {
+	Name    string
+	Board   *board.Board
+	Machine Machine
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Wake makes it look: an attempt may have ended, or there is room. It may be nil.
+	Wake <-chan struct{}
+
+	revoked map[string]bool // attempts that were cancelled because their jobs gave them up
+}
+
+// glance is how often a member looks without being told to: its configuration may have changed, and what failed
+// is tried again.
+const glance = 5 * time.Second
+
+// Run takes jobs until the context ends.
+func (m *Member) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		news := m.Board.News()
+		m.Look(ctx)
+		timer := time.NewTimer(glance)
+		select {
+		case <-ctx.Done():
+		case <-news:
+		case <-m.Wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// Look does once what there is to do.
+func (m *Member) Look(ctx context.Context) {
+	for _, j := range m.Board.Live() {
+		if j.Member == m.Name && j.State != job.Pending {
+			m.logError("tend a job", j, m.tend(ctx, j))
+		}
+	}
+	m.review(ctx)
+	for _, j := range m.Board.Live() {
+		if ctx.Err() != nil || m.Machine.Room() <= 0 {
+			return
+		}
+		if !j.May(m.Name, m.Machine.Labels()) {
+			continue
+		}
+		if usd, err := m.Machine.Fits(ctx, j); err == nil {
+			m.logError("take a job", j, m.take(ctx, j, usd))
+		}
+	}
+}
+
+// take claims a job and starts it. That another member was first, or that the cap is full, is no error.
+func (m *Member) take(ctx context.Context, j job.Job, usd float64) error {
+	claimed, err := m.Board.Claim(ctx, j.ID, m.Machine.Labels(), usd)
+	if _, full := errors.AsType[*job.FullError](err); full || errors.Is(err, job.ErrState) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	m.Log.Info("took a job of the fleet", "job", j.ID, "command", j.Spec.Command, "attempt", claimed.Attempt)
+	return m.begin(ctx, claimed)
+}
+
+// tend does what is next for an attempt of this member.
+func (m *Member) tend(ctx context.Context, j job.Job) error {
+	owner := job.Owner(j.ID, j.Attempt)
+	attempt, started := m.Machine.Attempt(owner)
+	switch {
+	case started && attempt.Ended:
+		return m.end(ctx, j, attempt)
+	case j.State == job.Asking || j.Waiting:
+		return m.comeBack(ctx, j)
+	case !j.Begun:
+		return m.resume(ctx, j)
+	case !started:
+		return m.end(ctx, j, Attempt{Status: "failed", Reason: "its pipeline is not on " + m.Name + " any more"})
+	}
+	if j.Cancelling {
+		return m.Machine.Cancel(ctx, owner, "job "+j.ID+" is cancelled")
+	}
+	return nil
+}
+
+// resume begins an attempt that was claimed and is not known to have begun: this process, or one before it, was
+// interrupted. The others may have given it up since, so the job is read first.
+func (m *Member) resume(ctx context.Context, j job.Job) error {
+	if err := m.Board.Fresh(ctx, j.ID); err != nil {
+		return err
+	}
+	now, _ := m.Board.Job(j.ID)
+	if now.Member != j.Member || now.Attempt != j.Attempt || now.State != job.Claimed {
+		return nil // the next look sees what it is
+	}
+	return m.begin(ctx, now)
+}
+
+// begin starts an attempt that was claimed, or refuses it.
+func (m *Member) begin(ctx context.Context, j job.Job) error {
+	owner := job.Owner(j.ID, j.Attempt)
+	_, started := m.Machine.Attempt(owner)
+	if j.Cancelling && !started {
+		return m.change(ctx, j, func(now job.Job) (job.Fact, error) {
+			return now.Refuse(m.Name, j.Attempt, "cancelled before it began", m.Now())
+		})
+	}
+	err := m.Machine.Start(ctx, owner, j)
+	switch {
+	case errors.Is(err, ErrLater):
+		return err
+	case err != nil:
+		m.Log.Warn("cannot start a job of the fleet", "job", j.ID, "error", err)
+		return m.change(ctx, j, func(now job.Job) (job.Fact, error) {
+			return now.Refuse(m.Name, j.Attempt, err.Error(), m.Now())
+		})
+	}
+	m.Machine.Release(owner)
+	return m.change(ctx, j, func(now job.Job) (job.Fact, error) { return now.Start(m.Name, j.Attempt, m.Now()) })
+}
+
+// end says how an attempt ended.
+func (m *Member) end(ctx context.Context, j job.Job, a Attempt) error {
+	status := cmp.Or(a.Status, "failed")
+	return m.change(ctx, j, func(now job.Job) (job.Fact, error) {
+		return now.End(m.Name, j.Attempt, status, a.Reason, a.USD, m.Now())
+	})
+}
+
+// comeBack says that this member is here again, and goes on with its attempt. What others or people have
+// decided meanwhile counts.
+func (m *Member) comeBack(ctx context.Context, j job.Job) error {
+	if err := m.Board.Fresh(ctx, j.ID); err != nil {
+		return err
+	}
+	err := m.change(ctx, j, func(now job.Job) (job.Fact, error) { return now.Return(m.Name, j.Attempt, m.Now()) })
+	if err == nil {
+		m.Log.Info("an attempt goes on that was lost", "job", j.ID, "attempt", j.Attempt)
+	}
+	return err
+}
+
+// change changes a job. That it is not this member's any more, or stands elsewhere by now, is no error: the next
+// look sees what it is.
+func (m *Member) change(ctx context.Context, j job.Job, do func(job.Job) (job.Fact, error)) error {
+	_, err := m.Board.Change(ctx, j.ID, do)
+	if errors.Is(err, job.ErrStale) || errors.Is(err, job.ErrState) {
+		return nil
+	}
+	return err
+}
+
+// review looks at what runs here for jobs: an attempt that its job has given up is cancelled, and people are told.
+func (m *Member) review(ctx context.Context) {
+	for owner, id := range m.Machine.Attempts() {
+		j, known := m.Board.Job(id)
+		switch {
+		case known && m.has(j, owner):
+			if j.State == job.Running || j.State == job.Ended {
+				m.Machine.Release(owner)
+			}
+		case m.revoked[owner]:
+		case m.Board.Fresh(ctx, id) != nil: // it cannot be known now
+		default:
+			m.revoke(ctx, owner, id)
+		}
+	}
+}
+
+// has reports whether a job is this member's in the attempt of an owner. One that this member has ended may go on:
+// a person resumed it here.
+func (m *Member) has(j job.Job, owner string) bool {
+	return j.Member == m.Name && job.Owner(j.ID, j.Attempt) == owner && (j.State != job.Pending && j.State != job.Ended || j.State == job.Ended && j.EndedBy == m.Name)
+}
+
+// revoke cancels what runs for an attempt that the job has given up.
+func (m *Member) revoke(ctx context.Context, owner, id string) {
+	j, known := m.Board.Job(id)
+	if m.has(j, owner) {
+		return
+	}
+	if !known {
+		m.Log.Warn("something runs for a job that the fleet does not know", "job", id, "id", owner)
+		m.Machine.Release(owner)
+		return
+	}
+	why := fmt.Sprintf("job %s was given up while %s was not heard of", id, m.Name)
+	switch {
+	case j.State == job.Ended:
+		why += ": it is " + j.Status
+	case j.Member != m.Name:
+		why += ": " + j.Member + " does it now"
+	}
+	if err := m.Machine.Cancel(ctx, owner, why); err != nil {
+		m.logError("cancel an attempt that was given up", j, err)
+		return
+	}
+	if m.revoked == nil {
+		m.revoked = map[string]bool{}
+	}
+	m.revoked[owner] = true
+	m.Machine.Release(owner) // for what cancelling it leads to
+	m.Log.Warn("cancelled an attempt that was given up", "job", id, "id", owner)
+	m.Machine.Tell(ctx, "An attempt was cancelled", why, "")
+}
+
+func (m *Member) logError(what string, j job.Job, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		m.Log.Error("cannot "+what, "job", j.ID, "error", err)
+	}
+}

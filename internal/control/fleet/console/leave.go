@@ -1,0 +1,120 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/pause"
+)
+
+func newLeave(c *command) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 1 {
+			return usage("fleet leave takes one member, or none for this machine")
+		}
+		id, err := member.Load(c.stateDir)
+		if err != nil {
+			return c.noFleet(err)
+		}
+		if len(args) == 1 && args[0] != id.Name {
+			return c.remove(ctx, id, args[0])
+		}
+		return c.leave(ctx, id)
+	}
+}
+
+// left is what fleet leave prints as JSON.
+type left struct {
+	Fleet  string `json:"fleet"`
+	Member string `json:"member"`
+	Kept   string `json:"kept,omitempty"` // where the files of this machine's membership are now
+	Told   bool   `json:"told"`           // a hub knows of it
+}
+
+// remove takes another machine out of the fleet.
+func (c *command) remove(ctx context.Context, id member.Identity, name string) error {
+	if err := link.CheckName(name); err != nil {
+		return codeError{err, exitUsage, ""}
+	}
+	if err := c.tell(ctx, id, name); err != nil {
+		return err
+	}
+	return c.show(left{Fleet: id.Fleet, Member: name, Told: true}, fmt.Sprintf("%s is no longer in the fleet %s; the hubs refuse it from now on\n", name, id.Fleet))
+}
+
+// tell tells the fleet that a member leaves.
+func (c *command) tell(ctx context.Context, id member.Identity, name string) error {
+	if id.NATS != "" {
+		return id.Retire(ctx, c.stateDir, name, c.now())
+	}
+	nc, err := member.Connect(ctx, c.stateDir, id)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	names := link.Names{Fleet: id.Fleet}
+	var all error
+	for number := range len(id.Hubs) {
+		var answer member.LeaveAnswer
+		err := member.Ask(ctx, nc, names.AskHub(member.HubName(number+1), member.VerbLeave, id.Name), member.LeaveRequest{Member: name}, &answer)
+		if err == nil && answer.Error == "" {
+			return nil
+		}
+		if err == nil {
+			return errors.New(answer.Error)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// leave takes this machine out of the fleet. That succeeds also where no hub can be told: a fleet whose hubs
+// are gone for good must not hold a machine.
+func (c *command) leave(ctx context.Context, id member.Identity) error {
+	if len(id.Hubs) == 1 && id.Hub == 1 && !c.yes {
+		return withHint(fmt.Errorf("this machine runs the only hub of the fleet %s: without it the fleet ends for all", id.Fleet), "if that is what you want: stopgate fleet leave --yes")
+	}
+	told := c.tell(ctx, id, id.Name)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	kept, err := c.forget(ctx)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("this machine, %s, has left the fleet %s; its files are kept in %s\n", id.Name, id.Fleet, kept)
+	if told != nil && len(id.Hubs) != 1 || told != nil && id.Hub == 0 {
+		text += fmt.Sprintf("\nNo hub could be told (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
+	}
+	if id.Hub > 0 && len(id.Hubs) > 1 {
+		text += fmt.Sprintf("\nThe fleet has one hub less: losing another one stops it. A machine at the same address\ncan take its place: stopgate fleet invite --hub, on the machine that made the fleet.\n")
+	}
+	return c.show(left{Fleet: id.Fleet, Member: id.Name, Kept: kept, Told: told == nil}, text)
+}
+
+// endPatience is how long the hub may take to end.
+const endPatience = 30 * time.Second
+
+// forget ends this machine's membership. The hub ends when it notices; its files are kept, because they may
+// be the only copy of something.
+func (c *command) forget(ctx context.Context) (kept string, err error) {
+	if err := member.Forget(c.stateDir); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	for hub.Runs(c.stateDir) {
+		if pause.For(ctx, 50*time.Millisecond) != nil {
+			return "", withHint(fmt.Errorf("the hub of this machine has not ended within %s", endPatience), fmt.Sprintf("end it with: kill %d", hub.PID(c.stateDir)))
+		}
+	}
+	kept = filepath.Join(c.stateDir, "fleet-left-"+c.now().UTC().Format("20060102-150405"))
+	return kept, os.Rename(member.Dir(c.stateDir), kept)
+}

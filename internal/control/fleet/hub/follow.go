@@ -1,0 +1,182 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/control/store"
+	storage "github.com/stopgate/stopgate/internal/control/store/jetstream"
+	"github.com/stopgate/stopgate/internal/sys/pause"
+)
+
+// state is whether the fleet's store can be used.
+type state struct {
+	mu    sync.Mutex
+	log   *storage.Store
+	waits string
+}
+
+func (s *state) open() *storage.Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log
+}
+
+// why is why the store cannot be used; empty where it can.
+func (s *state) why() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.log != nil {
+		return ""
+	}
+	if s.waits == "" {
+		return "the hub is starting"
+	}
+	return s.waits
+}
+
+func (s *state) set(log *storage.Store, waits string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log, s.waits = log, waits
+}
+
+// followPause is between two tries to use the store.
+const followPause = time.Second
+
+// follow makes the fleet's streams where they are missing, and keeps to the members that they name, until the
+// context ends.
+func (h *hub) follow(ctx context.Context) {
+	said := ""
+	for ctx.Err() == nil {
+		err := h.followOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		waits := h.waits(err)
+		h.state.set(nil, waits)
+		if waits != said {
+			h.Log.Warn("the fleet's store cannot be used", "reason", waits)
+			said = waits
+		}
+		_ = pause.For(ctx, followPause)
+	}
+}
+
+// waits says what the fleet waits for.
+func (h *hub) waits(err error) string {
+	missing := []string{}
+	for _, peer := range h.peers() {
+		if !peer.Online {
+			missing = append(missing, peer.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Sprintf("waiting for %s", strings.Join(missing, " and "))
+	}
+	if err == nil {
+		return "the store was closed"
+	}
+	return err.Error()
+}
+
+func (h *hub) followOnce(ctx context.Context) error {
+	if err := h.make(ctx); err != nil {
+		return err
+	}
+	l, err := link.Open(ctx, h.nc, h.id.Fleet, hubUser)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	from, err := l.Log.Barrier(ctx)
+	if err != nil {
+		return err
+	}
+	if err := h.catchUp(ctx, l.Log); err != nil {
+		return err
+	}
+	h.state.set(l.Log, "")
+	h.Log.Info("the fleet's store is open", "position", from)
+	for e, err := range l.Log.Watch(ctx, link.MemberOf(""), from) {
+		if err != nil {
+			return err
+		}
+		h.take(e)
+	}
+	return nil
+}
+
+// make makes the fleet's streams, unless they are there. That takes all hubs.
+func (h *hub) make(ctx context.Context) error {
+	js, err := jetstream.New(h.nc, jetstream.WithDefaultTimeout(5*time.Second))
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{h.names.LogStream(), h.names.ViewStream(), h.names.LogStream() + "-snapshots"} {
+		_, err := js.Stream(ctx, name)
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			return link.Make(ctx, h.nc, h.id.Fleet, len(h.id.Hubs))
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// catchUp takes over all members in the store, and puts those into it that only our copy has: hubs that
+// joined before there was a store.
+func (h *hub) catchUp(ctx context.Context, log *storage.Store) error {
+	members, err := h.id.Members(ctx, log)
+	if members == nil && err != nil {
+		return err
+	}
+	if err != nil {
+		h.Log.Error("a member's record is not taken over", "error", err)
+	}
+	stored := map[string]bool{}
+	for _, r := range members {
+		stored[r.Name] = true
+		if err := h.users.set(r); err != nil {
+			return err
+		}
+	}
+	for _, r := range h.users.all() {
+		if stored[r.Name] || r.Hub == 0 {
+			continue
+		}
+		if err := h.write(ctx, log, r); err != nil && !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes an event about a member over. One that no hub has signed is not about a member.
+func (h *hub) take(e store.Event) {
+	r, err := h.id.Read(e)
+	if err == nil {
+		err = h.users.set(r)
+	}
+	if err != nil {
+		h.Log.Error("a member's record is not taken over", "error", err)
+	}
+}
+
+// write puts a member's record into the store, and takes it over. Another hub may do the same at once: then
+// the later one is told.
+func (h *hub) write(ctx context.Context, log *storage.Store, r member.Record) error {
+	if err := r.Append(ctx, log, h.id.Fleet, h.users.certificate); err != nil {
+		return err
+	}
+	return h.users.set(r)
+}

@@ -1,0 +1,167 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+)
+
+// requestPatience is how long one request may take.
+const requestPatience = 25 * time.Second
+
+// serve answers requests of members and of machines that join. The last part of the subject is who asks: the
+// server has seen to that.
+func (h *hub) serve(ctx context.Context) error {
+	_, err := h.nc.Subscribe(h.names.AskHub(member.HubName(h.id.Hub), "*", "*"), func(msg *nats.Msg) {
+		go h.answer(ctx, msg)
+	})
+	if err != nil {
+		return err
+	}
+	return h.nc.Flush()
+}
+
+func (h *hub) answer(ctx context.Context, msg *nats.Msg) {
+	ctx, cancel := context.WithTimeout(ctx, requestPatience)
+	defer cancel()
+	parts := strings.Split(msg.Subject, ".")
+	if len(parts) < 2 {
+		return
+	}
+	verb, from := parts[len(parts)-2], parts[len(parts)-1]
+	if !strings.HasPrefix(msg.Reply, link.Inbox(from)+".") {
+		return // an answer elsewhere would be the hub's word there
+	}
+	var answer any
+	switch verb {
+	case member.VerbJoin:
+		answer = h.join(ctx, from, msg.Data)
+	case member.VerbLeave:
+		answer = h.leave(ctx, from, msg.Data)
+	case member.VerbStatus:
+		answer = h.status(ctx)
+	default:
+		answer = member.LeaveAnswer{Error: fmt.Sprintf("this hub, of version %s, does not know %q", h.Version, verb)}
+	}
+	text, err := json.Marshal(answer)
+	if err == nil {
+		err = msg.Respond(text)
+	}
+	if err != nil {
+		h.Log.Error("cannot answer", "from", from, "verb", verb, "error", err)
+	}
+}
+
+// join takes a machine in.
+func (h *hub) join(ctx context.Context, invitation string, body []byte) (answer member.JoinAnswer) {
+	answer, err := h.tryJoin(ctx, invitation, body)
+	if err != nil {
+		h.Log.Warn("a machine could not join", "error", err)
+		return member.JoinAnswer{Error: err.Error()}
+	}
+	h.Log.Info("a machine has joined", "member", answer.Identity.Name, "user", answer.Identity.User, "hub", answer.Identity.Hub)
+	return answer
+}
+
+func (h *hub) tryJoin(ctx context.Context, invitation string, body []byte) (answer member.JoinAnswer, err error) {
+	var request member.JoinRequest
+	if err := json.Unmarshal(body, &request); err != nil {
+		return answer, err
+	}
+	if err := link.CheckName(request.Name); err != nil {
+		return answer, err
+	}
+	if !nkeys.IsValidPublicUserKey(request.Key) {
+		return answer, errors.New("the machine's key is invalid")
+	}
+	if had, known := h.users.get(request.Name); known && !had.Left && had.Key != request.Key {
+		return answer, fmt.Errorf("the fleet has a member %s already: choose another name with --name", request.Name)
+	}
+	one, err := use(ctx, h.StateDir, invitation, request, h.Now())
+	if err != nil {
+		return answer, err
+	}
+	answer.Identity = h.id
+	answer.Identity.Name, answer.Identity.User, answer.Identity.Key, answer.Identity.Hub = request.Name, one.User, request.Key, one.Hub
+	if one.Hub > 0 {
+		if answer.Certificate, err = h.sign(one.Hub, request.Request); err != nil {
+			return answer, err
+		}
+	}
+	record := member.Record{Name: request.Name, User: one.User, Key: request.Key, Hub: one.Hub, Time: h.Now().UTC().Truncate(time.Second)}
+	if err := h.admit(ctx, record); err != nil {
+		return answer, err
+	}
+	if one.Hub > 0 {
+		answer.Members = h.users.all()
+	}
+	return answer, nil
+}
+
+func (h *hub) sign(number int, request string) (string, error) {
+	authority, err := member.LoadAuthority(h.StateDir, h.id)
+	if err != nil {
+		return "", fmt.Errorf("cannot sign the certificate of a hub: %w", err)
+	}
+	return authority.Sign(h.id.Hubs[number-1], number, request, h.Now())
+}
+
+// admit makes a machine a member. Hubs join before the fleet's store can be made, which needs them all:
+// then the record waits in our copy.
+func (h *hub) admit(ctx context.Context, record member.Record) error {
+	log := h.state.open()
+	switch {
+	case log == nil && record.Hub > 0:
+		return h.users.set(record)
+	case log == nil:
+		return fmt.Errorf("the fleet cannot take members in yet: %s", h.state.why())
+	}
+	return h.write(ctx, log, record)
+}
+
+// leave takes a member away: itself, or another one if the founder asks.
+func (h *hub) leave(ctx context.Context, from string, body []byte) (answer member.LeaveAnswer) {
+	var request member.LeaveRequest
+	err := json.Unmarshal(body, &request)
+	if err == nil {
+		err = h.tryLeave(ctx, from, request.Member)
+	}
+	if err != nil {
+		return member.LeaveAnswer{Error: err.Error()}
+	}
+	h.Log.Info("a machine has left", "member", request.Member, "by", from)
+	return answer
+}
+
+func (h *hub) tryLeave(ctx context.Context, from, name string) error {
+	record, known := h.users.get(name)
+	switch {
+	case !known:
+		return fmt.Errorf("the fleet has no member %s", name)
+	case from != name && !h.founder(from):
+		return errors.New("another machine can be removed by the one that made the fleet alone")
+	case record.Left:
+		return nil
+	}
+	log := h.state.open()
+	if log == nil {
+		return fmt.Errorf("nothing was changed: %s", h.state.why())
+	}
+	record.Left, record.Time = true, h.Now().UTC().Truncate(time.Second)
+	return h.write(ctx, log, record)
+}
+
+// founder reports whether a member made the fleet: it runs the first hub.
+func (h *hub) founder(name string) bool {
+	r, known := h.users.get(name)
+	return known && !r.Left && r.Hub == 1
+}

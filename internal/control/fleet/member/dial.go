@@ -1,0 +1,238 @@
+package member
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/sys/pause"
+)
+
+const (
+	// lookEvery is how often a daemon looks whether its machine has joined or left a fleet.
+	lookEvery = 2 * time.Second
+	// reconnectWait is how long a member waits between two rounds through the hubs.
+	reconnectWait = time.Second
+	// connectPatience is for one hub to answer, with TLS.
+	connectPatience = 5 * time.Second
+)
+
+// Dialer connects a daemon to its fleet.
+type Dialer struct {
+	StateDir string
+	Log      *slog.Logger
+
+	mu      sync.Mutex
+	trouble error
+}
+
+// Trouble is why there is no connection; nil where there is one.
+func (d *Dialer) Trouble() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.trouble
+}
+
+// Dial waits until this machine is in a fleet and one of its hubs answers, or the context ends. The link
+// ends when the machine leaves the fleet.
+func (d *Dialer) Dial(ctx context.Context) (*link.Link, error) {
+	for {
+		l, err := d.try(ctx)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		d.note(err)
+		if err == nil {
+			return l, nil
+		}
+		if err := pause.For(ctx, lookEvery); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// note keeps what is wrong, and logs it when it changes: Dial tries again and again.
+func (d *Dialer) note(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	same := d.trouble != nil && err != nil && d.trouble.Error() == err.Error()
+	d.trouble = err
+	if err != nil && !same && !errors.Is(err, ErrNone) {
+		d.Log.Warn("no connection to the fleet", "error", err)
+	}
+}
+
+func (d *Dialer) try(ctx context.Context) (*link.Link, error) {
+	id, err := Load(d.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	nc, err := Connect(ctx, d.StateDir, id, d.options()...)
+	if err != nil {
+		return nil, err
+	}
+	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("%w%s", err, waitsForHubs(id))
+	}
+	d.Log.Info("connected to the fleet", "fleet", id.Fleet, "member", id.Name, "hub", nc.ConnectedAddr())
+	go d.stay(ctx, id, l)
+	return l, nil
+}
+
+// waitsForHubs says what may be missing where a fleet cannot be used yet.
+func waitsForHubs(id Identity) string {
+	if len(id.Hubs) < 2 {
+		return ""
+	}
+	return "; its hubs may not all have joined yet: run stopgate fleet status"
+}
+
+// options are those of a connection that lasts: what comes up in it is logged.
+func (d *Dialer) options() []nats.Option {
+	return []nats.Option{
+		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait/2, reconnectWait/2),
+		nats.ReconnectBufSize(-1), // what is said without a connection is not sent later
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				d.Log.Warn("the connection to the fleet is lost", "error", err)
+			}
+			d.set(errors.Join(errors.New("no hub answers"), err))
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			d.Log.Info("connected to the fleet again", "hub", nc.ConnectedAddr())
+			d.set(nil)
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { d.logError(sub, err) }),
+	}
+}
+
+func (d *Dialer) set(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.trouble = err
+}
+
+// logError logs what the servers say besides answers. What they refuse has no answer: the request that was
+// refused ends with a timeout.
+func (d *Dialer) logError(sub *nats.Subscription, err error) {
+	switch {
+	case errors.Is(err, nats.ErrPermissionViolation):
+		d.Log.Error("the fleet refuses what this machine asks for: its stopgate and the hub's may be of different versions; run stopgate fleet doctor", "error", err)
+	case sub != nil:
+		d.Log.Warn("connection to the fleet", "subject", sub.Subject, "error", err)
+	default:
+		d.Log.Warn("connection to the fleet", "error", err)
+	}
+}
+
+// stay ends the link when the machine is no longer the member that it was opened for.
+func (d *Dialer) stay(ctx context.Context, was Identity, l *link.Link) {
+	defer l.Conn.Close()
+	for {
+		select {
+		case <-l.Ended():
+			return
+		default:
+		}
+		if pause.For(ctx, lookEvery) != nil {
+			return
+		}
+		now, err := Load(d.StateDir)
+		if errors.Is(err, ErrNone) || err == nil && (now.Fleet != was.Fleet || now.Name != was.Name || now.Key != was.Key) {
+			d.Log.Info("this machine has left the fleet", "fleet", was.Fleet)
+			return
+		}
+	}
+}
+
+// Connect connects to a hub as the member that this machine is. It tries each hub once.
+func Connect(ctx context.Context, stateDir string, id Identity, more ...nats.Option) (*nats.Conn, error) {
+	options, err := id.options(stateDir)
+	if err != nil {
+		return nil, err
+	}
+	nc, err := connect(ctx, id.URLs(), append(options, more...))
+	if err != nil {
+		return nil, explain(id, err)
+	}
+	return nc, nil
+}
+
+// connect is nats.Connect that ends with the context.
+func connect(ctx context.Context, urls []string, options []nats.Option) (*nats.Conn, error) {
+	type result struct {
+		nc  *nats.Conn
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		nc, err := nats.Connect(strings.Join(urls, ","), append(options, nats.Timeout(connectPatience), nats.DontRandomize())...)
+		done <- result{nc, err}
+	}()
+	select {
+	case r := <-done:
+		return r.nc, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-done; r.nc != nil {
+				r.nc.Close()
+			}
+		}()
+		return nil, ctx.Err()
+	}
+}
+
+// options are those of the member's identity.
+func (id Identity) options(stateDir string) ([]nats.Option, error) {
+	options := []nats.Option{nats.Name(id.Name), nats.CustomInboxPrefix(link.Inbox(id.Name))}
+	if id.NATS != "" {
+		auth, err := credentials(stateDir)
+		return append(options, auth), err
+	}
+	pool, err := id.Pool()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(Dir(stateDir), seedFile)
+	if _, err := readKey(path); err != nil {
+		return nil, fmt.Errorf("the key of this machine: %w", err)
+	}
+	auth, err := nats.NkeyOptionFromSeed(path)
+	return append(options, auth, nats.Secure(&tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13})), err
+}
+
+// explain says what a failed connection means.
+func explain(id Identity, err error) error {
+	var unknown *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+		return fmt.Errorf("the hubs of the fleet %s refuse this machine: %s is not a member (any more); on a hub run stopgate fleet status: %w", id.Fleet, id.Name, err)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the hub is not one of the fleet %s: %w", id.Fleet, err)
+	case errors.Is(err, nats.ErrNoServers):
+		return fmt.Errorf("no hub of the fleet %s answers (%s)", id.Fleet, addresses(id))
+	}
+	return fmt.Errorf("connect to the fleet %s: %w", id.Fleet, err)
+}
+
+func addresses(id Identity) string {
+	if id.NATS != "" {
+		return id.NATS
+	}
+	all := make([]string, 0, len(id.Hubs))
+	for _, hub := range id.Hubs {
+		all = append(all, hub.Address())
+	}
+	return strings.Join(all, ", ")
+}

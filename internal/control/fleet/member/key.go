@@ -1,0 +1,65 @@
+package member
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+// MakeKey makes this machine's key where it has none, and returns the public part. The seed never leaves the
+// machine. A join that was cut off is repeated with the same one.
+func MakeKey(stateDir string) (public string, err error) {
+	path := filepath.Join(Dir(stateDir), seedFile)
+	if public, err = readKey(path); !errors.Is(err, fs.ErrNotExist) {
+		return public, err
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return "", err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return "", err
+	}
+	if err := makeDir(stateDir); err != nil {
+		return "", err
+	}
+	if err := atomicfile.Write(path, append(seed, '\n'), 0o600); err != nil {
+		return "", err
+	}
+	return pair.PublicKey()
+}
+
+// readKey is the public part of the key in a file.
+func readKey(path string) (string, error) {
+	seed, err := readSecret(path)
+	if err != nil {
+		return "", err
+	}
+	pair, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+	if err != nil {
+		return "", fmt.Errorf("%s is not a key: %w", path, err)
+	}
+	return pair.PublicKey()
+}
+
+// readSecret reads a file that only its owner may read.
+func readSecret(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("other users can read %s: run chmod 600 on it", path)
+	}
+	return regular.ReadNoFollow(path, mostIdentity)
+}

@@ -1,0 +1,112 @@
+package member
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/jetstream"
+)
+
+// Append puts the record into the fleet's store. hub is the certificate of the hub that does it; nil where the
+// fleet has none. The error is store.ErrConflict where another one did it at the same time.
+func (r Record) Append(ctx context.Context, log *jetstream.Store, fleet string, hub *tls.Certificate) error {
+	subject := link.MemberOf(r.Name)
+	head, err := log.Head(ctx, subject)
+	if err != nil {
+		return err
+	}
+	data, err := r.Sign(fleet, head.Hash, hub)
+	if err != nil {
+		return err
+	}
+	_, err = log.Append(ctx, store.NewEvent{Subject: subject, ID: ulid.Make().String(), Expected: head.Position, Data: data})
+	return err
+}
+
+// Members are the records of all members, also of those that left, by name. Events that are not records are
+// in the error; the others are returned all the same.
+func (id Identity) Members(ctx context.Context, log *jetstream.Store) (all []Record, err error) {
+	heads, err := log.Heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var wrong error
+	for subject, head := range heads {
+		if !strings.HasPrefix(subject, link.MemberOf("")) {
+			continue
+		}
+		for e, err := range log.Read(ctx, subject, head.Position-1) {
+			if err != nil {
+				return nil, err
+			}
+			r, err := id.Read(e)
+			if err != nil {
+				wrong = errors.Join(wrong, err)
+				continue
+			}
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Name, b.Name) })
+	return all, wrong
+}
+
+// Enroll makes this machine a member of a fleet without hubs: it writes its own record.
+func (id Identity) Enroll(ctx context.Context, stateDir string, now time.Time) error {
+	return id.withStore(ctx, stateDir, func(log *jetstream.Store) error {
+		members, err := id.Members(ctx, log)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if m.Name == id.Name && !m.Left && m.Key != id.Key {
+				return fmt.Errorf("the fleet has a member %s already: choose another name with --name", id.Name)
+			}
+		}
+		return Record{Name: id.Name, User: id.User, Key: id.Key, Time: now.UTC().Truncate(time.Second)}.Append(ctx, log, id.Fleet, nil)
+	})
+}
+
+// Retire takes a member of a fleet without hubs away.
+func (id Identity) Retire(ctx context.Context, stateDir, name string, now time.Time) error {
+	return id.withStore(ctx, stateDir, func(log *jetstream.Store) error {
+		members, err := id.Members(ctx, log)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(members, func(m Record) bool { return m.Name == name })
+		switch {
+		case at < 0:
+			return fmt.Errorf("the fleet has no member %s", name)
+		case members[at].Left:
+			return nil
+		}
+		left := members[at]
+		left.Left, left.Time = true, now.UTC().Truncate(time.Second)
+		return left.Append(ctx, log, id.Fleet, nil)
+	})
+}
+
+func (id Identity) withStore(ctx context.Context, stateDir string, do func(log *jetstream.Store) error) error {
+	nc, err := Connect(ctx, stateDir, id)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return do(l.Log)
+}

@@ -1,0 +1,115 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// place is where something is: an owner of another machine, or this machine, which is the zero place.
+type place struct {
+	host  string
+	owner daemonapi.Owner // as its machine showed it last
+	id    string          // of what is looked for
+}
+
+// path is the path of the owner in the API of its machine.
+func (p place) path() string {
+	if p.owner.Kind == "run" {
+		return "/v1/runs/" + p.owner.ID
+	}
+	return "/v1/pipelines/" + p.owner.ID
+}
+
+// What is looked for by its id.
+type kind struct {
+	of   func(o *daemonapi.Owner) string // the id of it that an owner has; empty where it has none
+	line func(o *daemonapi.Owner) string // one of several in a list
+}
+
+var (
+	owners = kind{
+		of: func(o *daemonapi.Owner) string { return o.ID },
+		line: func(o *daemonapi.Owner) string {
+			what := "pipeline"
+			if o.Kind == "run" {
+				what = "agent run"
+			}
+			return fmt.Sprintf("%s  %s %s, %s", o.ID, what, plain.Line(o.Name), o.Status)
+		},
+	}
+	agents = kind{
+		of: func(o *daemonapi.Owner) string {
+			if o.Agent == nil {
+				return ""
+			}
+			return o.Agent.ID
+		},
+		line: func(o *daemonapi.Owner) string {
+			return fmt.Sprintf("%s  agent %s, %s", o.Agent.ID, plain.Line(o.Agent.Name), o.Agent.Status)
+		},
+	}
+	decisions = kind{
+		of: func(o *daemonapi.Owner) string {
+			if o.Decision == nil {
+				return ""
+			}
+			return o.Decision.ID
+		},
+		line: func(o *daemonapi.Owner) string {
+			return fmt.Sprintf("%s  %s, step %s (%s)", o.Decision.ID, plain.Line(o.Name), plain.Line(o.Decision.Step), o.Decision.Source)
+		},
+	}
+)
+
+// find finds where something is by its id or the beginning of it. own is the id of what this machine has of
+// that name, and err why it has none. An id that is given whole is never ambiguous.
+func (p *Plane) find(k kind, id, own string, err error) (place, error) {
+	if err == nil && own == id || p.f.others.Empty() {
+		return place{}, err
+	}
+	var found []place
+	for host, o := range p.f.others.All() {
+		whole := k.of(o)
+		if whole == id && id != "" {
+			return place{host, *o, whole}, nil
+		}
+		if id != "" && strings.HasPrefix(whole, id) {
+			found = append(found, place{host, *o, whole})
+		}
+	}
+	code := daemonapi.Code(err)
+	switch {
+	case len(found) == 0 || err != nil && code != "not_found" && code != "conflict":
+		return place{}, err
+	case len(found) == 1 && code == "not_found":
+		return found[0], nil
+	}
+	return place{}, p.ambiguous(k, id, own, err, found)
+}
+
+// ambiguous is the refusal of a prefix that ids of several machines have.
+func (p *Plane) ambiguous(k kind, id, own string, err error, found []place) error {
+	var lines []string
+	switch e, _ := err.(*daemonapi.Error); {
+	case err == nil:
+		lines = append(lines, "  "+own+"  on this machine")
+	case e != nil && e.Code == "conflict":
+		for line := range strings.SplitSeq(e.Hint, "\n") {
+			lines = append(lines, strings.TrimRight(line, " ")+", on this machine")
+		}
+	}
+	for _, at := range found {
+		lines = append(lines, "  "+k.line(&at.owner)+", on "+at.host)
+	}
+	slices.Sort(lines)
+	const most = 20
+	count := len(lines)
+	if count > most {
+		lines = append(lines[:most], "…")
+	}
+	return failure("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", id, count), strings.Join(lines, "\n"))
+}

@@ -1,0 +1,203 @@
+package view
+
+import (
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+)
+
+// How much of other members is kept, whatever they send: a view has 1 to 2 KiB as a rule.
+const (
+	mostOf    = 2000     // views of one member
+	mostAll   = 20_000   // of all
+	mostBytes = 64 << 20 // of all, as they came
+)
+
+// Others are the views of other members. Their zero value is not ready: see NewOthers.
+type Others struct {
+	// changed is called when something has changed. It must not block.
+	changed func()
+
+	mu      sync.RWMutex
+	members map[string]map[string]*seen // by member and owner
+	count   int
+	bytes   int
+	// reading is the number of the reading from the beginning that is under way: what it does not find again is
+	// gone.
+	reading int
+	skipped Skipped
+}
+
+// Skipped counts what is not shown.
+type Skipped struct {
+	Damaged int // messages that are no views
+	Newer   int // messages of a newer version
+	Dropped int // views for which there was no room
+}
+
+type seen struct {
+	owner   daemonapi.Owner
+	size    int
+	reading int
+}
+
+// NewOthers has no views yet.
+func NewOthers(changed func()) *Others {
+	return &Others{changed: changed, members: map[string]map[string]*seen{}}
+}
+
+// Begin is called before everything is read from the beginning. What is known stays until then.
+func (v *Others) Begin() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.reading++
+}
+
+// Caught is called when everything was read: what was not among it was removed.
+func (v *Others) Caught() {
+	v.mu.Lock()
+	for member, owners := range v.members {
+		for id, one := range owners {
+			if one.reading != v.reading {
+				v.remove(member, id)
+			}
+		}
+	}
+	v.mu.Unlock()
+	v.changed()
+}
+
+// Take takes what a member says of one of its owners: an empty text removes it.
+func (v *Others) Take(member, id string, text []byte) {
+	v.mu.Lock()
+	defer v.changed()
+	defer v.mu.Unlock()
+	if len(text) == 0 {
+		v.remove(member, id)
+		return
+	}
+	o, err := Decode(id, text)
+	switch {
+	case errors.Is(err, errNewer):
+		v.skipped.Newer++
+		return
+	case err != nil:
+		v.skipped.Damaged++
+		return
+	}
+	v.remove(member, id)
+	if v.members[member] == nil {
+		v.members[member] = map[string]*seen{}
+	}
+	v.members[member][id] = &seen{owner: o, size: len(text), reading: v.reading}
+	v.count++
+	v.bytes += len(text)
+	v.shrink(member)
+}
+
+func (v *Others) remove(member, id string) {
+	one := v.members[member][id]
+	if one == nil {
+		return
+	}
+	delete(v.members[member], id)
+	if len(v.members[member]) == 0 {
+		delete(v.members, member)
+	}
+	v.count--
+	v.bytes -= one.size
+}
+
+// shrink drops views until there is room again: those of the member that has too many, or of the one that has
+// most.
+func (v *Others) shrink(member string) {
+	for len(v.members[member]) > mostOf {
+		v.drop(member)
+	}
+	for v.count > mostAll || v.bytes > mostBytes {
+		largest := member
+		for other, owners := range v.members {
+			if len(owners) > len(v.members[largest]) {
+				largest = other
+			}
+		}
+		v.drop(largest)
+	}
+}
+
+// drop drops the oldest view of a member, of those that have ended first.
+func (v *Others) drop(member string) {
+	var oldest *daemonapi.Owner
+	for _, one := range v.members[member] {
+		if oldest == nil || older(&one.owner, oldest) {
+			oldest = &one.owner
+		}
+	}
+	v.skipped.Dropped++
+	v.remove(member, oldest.ID)
+}
+
+// older reports whether a is to be dropped before b.
+func older(a, b *daemonapi.Owner) bool {
+	if (a.Ended != nil) != (b.Ended != nil) {
+		return a.Ended != nil
+	}
+	if !a.Created.Equal(b.Created) {
+		return a.Created.Before(b.Created)
+	}
+	return a.ID < b.ID
+}
+
+// Forget drops all views of a member that is not in the fleet any more.
+func (v *Others) Forget(member string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id := range v.members[member] {
+		v.remove(member, id)
+	}
+}
+
+// Empty reports whether there is nothing of any other member.
+func (v *Others) Empty() bool {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.count == 0
+}
+
+// Skipped is what is not shown.
+func (v *Others) Skipped() Skipped {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.skipped
+}
+
+// All are the views, with the members that they are of, in any order. They must not be changed, and the loop
+// must be short: views that come meanwhile wait.
+func (v *Others) All() iter.Seq2[string, *daemonapi.Owner] {
+	return func(yield func(string, *daemonapi.Owner) bool) {
+		v.mu.RLock()
+		defer v.mu.RUnlock()
+		for member, owners := range v.members {
+			for _, one := range owners {
+				if !yield(member, &one.owner) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Split takes the subject of a view apart.
+func Split(names link.Names, subject string) (member, owner string, ok bool) {
+	rest, ok := strings.CutPrefix(subject, strings.TrimSuffix(names.AllViews(), ">"))
+	parts := strings.Split(rest, ".")
+	if !ok || len(parts) != 2 || slices.Contains(parts, "") {
+		return "", "", false
+	}
+	return parts[0], parts[1], true
+}
