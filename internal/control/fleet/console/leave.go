@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
@@ -54,7 +56,10 @@ func (c *command) tell(ctx context.Context, id member.Identity, name string) err
 	if id.NATS != "" {
 		return id.Retire(ctx, c.stateDir, name, c.now())
 	}
-	nc, err := member.Connect(ctx, c.stateDir, id)
+	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
+	if errors.Is(err, nats.ErrAuthorization) && name == id.Name {
+		return nil // it was taken out before
+	}
 	if err != nil {
 		return err
 	}
@@ -64,15 +69,31 @@ func (c *command) tell(ctx context.Context, id member.Identity, name string) err
 	for number := range len(id.Hubs) {
 		var answer member.LeaveAnswer
 		err := member.Ask(ctx, nc, names.AskHub(member.HubName(number+1), member.VerbLeave, id.Name), member.LeaveRequest{Member: name}, &answer)
-		if err == nil && answer.Error == "" {
+		switch {
+		case err == nil && answer.Error == "":
 			return nil
-		}
-		if err == nil {
+		case err == nil:
 			return errors.New(answer.Error)
+		case nc.IsClosed():
+			return c.refused(ctx, id)
 		}
 		all = errors.Join(all, err)
 	}
 	return all
+}
+
+// refused is nil where the hubs refuse this machine: it has left, and they were quicker to close its
+// connection than to answer.
+func (c *command) refused(ctx context.Context, id member.Identity) error {
+	nc, err := member.Connect(ctx, c.stateDir, id)
+	if errors.Is(err, nats.ErrAuthorization) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	nc.Close()
+	return errors.New("the connection to the hub broke")
 }
 
 // leave takes this machine out of the fleet. That succeeds also where no hub can be told: a fleet whose hubs

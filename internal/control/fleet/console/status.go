@@ -1,11 +1,189 @@
 package console
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
 
 func newStatus(c *command) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error { return nil }
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return usage("fleet status takes no argument")
+		}
+		return c.status(ctx)
+	}
 }
 
-func newDoctor(c *command) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error { return nil }
+// status is the fleet as this machine sees it.
+type status struct {
+	daemonapi.Fleet
+	HubStatus []hubLook `json:"hub_status,omitempty"`
+	NATS      string    `json:"nats,omitempty"`
+	// Quorum means that the hubs can take something down, and HighlyAvailable that they can after losing one.
+	Quorum          bool `json:"quorum"`
+	HighlyAvailable bool `json:"highly_available"`
+}
+
+func (c *command) status(ctx context.Context) error {
+	id, err := member.Load(c.stateDir)
+	if err != nil {
+		return c.noFleet(err)
+	}
+	s := c.look(ctx, id)
+	if err := c.show(s, s.text(id, c.now())); err != nil {
+		return err
+	}
+	if !s.Connected {
+		fmt.Fprintln(c.errOut, "find out why with: stopgate fleet doctor")
+		return errSilent
+	}
+	return nil
+}
+
+// look asks the hubs, the fleet's store and the daemon.
+func (c *command) look(ctx context.Context, id member.Identity) status {
+	s := status{NATS: id.NATS, HubStatus: c.lookAtHubs(ctx, id)}
+	s.Name, s.Member = id.Fleet, id.Name
+	up := 0
+	for _, hub := range s.HubStatus {
+		if hub.Status != nil {
+			up++
+		}
+	}
+	s.Quorum, s.HighlyAvailable = 2*up > len(id.Hubs), len(id.Hubs) > 1 && up == len(id.Hubs)
+	s.Connected = up > 0
+	records, err := c.members(ctx, id)
+	if err != nil {
+		s.Error = err.Error()
+	}
+	if id.NATS != "" {
+		s.Connected, s.Quorum = err == nil, err == nil
+	}
+	for _, r := range records {
+		if r.Left {
+			continue
+		}
+		s.Members = append(s.Members, daemonapi.FleetMember{Name: r.Name, User: r.User, Hub: r.Hub > 0, State: "unknown", Room: -1})
+		if r.Hub > 0 && r.Hub <= len(s.HubStatus) {
+			s.HubStatus[r.Hub-1].Member = r.Name
+			s.Hubs = append(s.Hubs, r.Name)
+		}
+	}
+	return s
+}
+
+func (s status) text(id member.Identity, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "fleet %s: %s; this machine is %s\n", s.Name, s.servers(), id.Name)
+	if s.Error != "" && s.Quorum {
+		fmt.Fprintf(&b, "%s\n", plain.Line(s.Error))
+	}
+	for _, hub := range s.HubStatus {
+		if hub.Status != nil && hub.Status.Waits != "" {
+			fmt.Fprintf(&b, "%s\n", plain.Line(hub.Status.Waits))
+			break
+		}
+	}
+	if len(s.Members) > 0 {
+		b.WriteString("\n" + table(s.memberRows()))
+	}
+	if len(s.HubStatus) > 0 {
+		b.WriteString("\n" + table(s.hubRows(now)))
+	}
+	return b.String()
+}
+
+// servers says what carries the fleet.
+func (s status) servers() string {
+	switch {
+	case s.NATS != "" && s.Connected:
+		return "on the NATS cluster " + s.NATS
+	case s.NATS != "":
+		return "on the NATS cluster " + s.NATS + ", which does not answer"
+	case !s.Connected:
+		return "no hub answers"
+	case !s.Quorum:
+		return "no quorum: machines do not see each other, and nothing is taken down until more hubs answer"
+	case len(s.HubStatus) == 1:
+		return "1 hub (not highly available)"
+	case !s.HighlyAvailable:
+		return fmt.Sprintf("%d hubs, of which not all answer (losing another one stops the fleet)", len(s.HubStatus))
+	}
+	return fmt.Sprintf("%d hubs (one may be lost)", len(s.HubStatus))
+}
+
+func (s status) memberRows() [][]string {
+	rows := [][]string{{"MACHINE", "USER", "STATE", "HEARD", "VERSION", "AGENTS", "ROOM", "LABELS"}}
+	for _, m := range s.Members {
+		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ",")}
+		if m.State != "unknown" {
+			row[3], row[5], row[6] = plain.Duration(time.Duration(m.Heard*float64(time.Second)))+" ago", fmt.Sprint(m.Agents), fmt.Sprint(m.Room)
+			if m.Room < 0 {
+				row[6] = "any"
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (s status) hubRows(now time.Time) [][]string {
+	rows := [][]string{{"HUB", "MACHINE", "ADDRESS", "STATE"}}
+	for _, hub := range s.HubStatus {
+		rows = append(rows, []string{hub.Name, cmp.Or(hub.Member, "-"), hub.Address, hub.state(now)})
+	}
+	return rows
+}
+
+// state says how a hub is.
+func (h hubLook) state(now time.Time) string {
+	if h.Status == nil {
+		if errors.Is(h.err, nats.ErrNoServers) {
+			return "does not answer"
+		}
+		return plain.Line(h.Error)
+	}
+	words := []string{"up for " + plain.Duration(max(0, now.Sub(h.Status.Since).Round(time.Second)))}
+	if h.Status.Leader == h.Name {
+		words = append(words, "leader")
+	}
+	if low := slices.MinFunc(append(h.Status.Streams, member.StreamStatus{Replicas: -1}), func(a, b member.StreamStatus) int {
+		return cmp.Compare(a.Current-max(a.Replicas, 0), b.Current-max(b.Replicas, 0))
+	}); low.Replicas > 0 && low.Current < low.Replicas {
+		words = append(words, fmt.Sprintf("%s is on %d of %d hubs", low.Name, low.Current, low.Replicas))
+	}
+	if h.Status.Memory > 0 {
+		words = append(words, plain.Size(h.Status.Memory))
+	}
+	return strings.Join(append(words, h.Status.Version), ", ")
+}
+
+// table lays rows out in columns, the first of which are their names.
+func table(rows [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i := range row {
+			row[i] = plain.Line(row[i])
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // into memory
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }

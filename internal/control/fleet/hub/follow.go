@@ -19,34 +19,28 @@ import (
 
 // state is whether the fleet's store can be used.
 type state struct {
-	mu    sync.Mutex
-	log   *storage.Store
-	waits string
+	mu  sync.Mutex
+	log *storage.Store
+	err error // why it cannot
 }
 
+// open is the store; nil while it cannot be used.
 func (s *state) open() *storage.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log
 }
 
-// why is why the store cannot be used; empty where it can.
-func (s *state) why() string {
+func (s *state) get() (*storage.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.log != nil {
-		return ""
-	}
-	if s.waits == "" {
-		return "the hub is starting"
-	}
-	return s.waits
+	return s.log, s.err
 }
 
-func (s *state) set(log *storage.Store, waits string) {
+func (s *state) set(log *storage.Store, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.log, s.waits = log, waits
+	s.log, s.err = log, err
 }
 
 // followPause is between two tries to use the store.
@@ -61,9 +55,8 @@ func (h *hub) follow(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		waits := h.waits(err)
-		h.state.set(nil, waits)
-		if waits != said {
+		h.state.set(nil, err)
+		if waits := h.waits(); waits != said {
 			h.Log.Warn("the fleet's store cannot be used", "reason", waits)
 			said = waits
 		}
@@ -71,21 +64,25 @@ func (h *hub) follow(ctx context.Context) {
 	}
 }
 
-// waits says what the fleet waits for.
-func (h *hub) waits(err error) string {
+// waits says why the fleet's store cannot be used; empty where it can.
+func (h *hub) waits() string {
+	log, err := h.state.get()
+	if log != nil {
+		return ""
+	}
 	missing := []string{}
 	for _, peer := range h.peers() {
 		if !peer.Online {
-			missing = append(missing, peer.Name)
+			missing = append(missing, fmt.Sprintf("%s (%s)", peer.Name, peer.Address))
 		}
 	}
-	if len(missing) > 0 {
-		return fmt.Sprintf("waiting for %s", strings.Join(missing, " and "))
+	switch {
+	case len(missing) > 0:
+		return "the fleet waits for " + strings.Join(missing, " and ")
+	case err != nil:
+		return err.Error()
 	}
-	if err == nil {
-		return "the store was closed"
-	}
-	return err.Error()
+	return "the hub is starting"
 }
 
 func (h *hub) followOnce(ctx context.Context) error {
@@ -104,7 +101,7 @@ func (h *hub) followOnce(ctx context.Context) error {
 	if err := h.catchUp(ctx, l.Log); err != nil {
 		return err
 	}
-	h.state.set(l.Log, "")
+	h.state.set(l.Log, nil)
 	h.Log.Info("the fleet's store is open", "position", from)
 	for e, err := range l.Log.Watch(ctx, link.MemberOf(""), from) {
 		if err != nil {

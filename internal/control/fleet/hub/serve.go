@@ -123,7 +123,7 @@ func (h *hub) admit(ctx context.Context, record member.Record) error {
 	case log == nil && record.Hub > 0:
 		return h.users.set(record)
 	case log == nil:
-		return fmt.Errorf("the fleet cannot take members in yet: %s", h.state.why())
+		return fmt.Errorf("the fleet cannot take members in yet: %s", h.waits())
 	}
 	return h.write(ctx, log, record)
 }
@@ -154,7 +154,7 @@ func (h *hub) tryLeave(ctx context.Context, from, name string) error {
 	}
 	log := h.state.open()
 	if log == nil {
-		return fmt.Errorf("nothing was changed: %s", h.state.why())
+		return fmt.Errorf("nothing was changed: %s", h.waits())
 	}
 	record.Left, record.Time = true, h.Now().UTC().Truncate(time.Second)
 	return h.write(ctx, log, record)

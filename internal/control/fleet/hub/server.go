@@ -92,10 +92,10 @@ func CheckPorts(own member.Hub, cluster bool) error {
 	return nil
 }
 
-// logger hands what the server says to our log.
+// logger hands what the server says to our log. Its notices are about each connection between hubs.
 type logger struct{ *slog.Logger }
 
-func (l logger) Noticef(format string, v ...any) { l.Info(fmt.Sprintf(format, v...)) }
+func (l logger) Noticef(format string, v ...any) { l.Debug(fmt.Sprintf(format, v...)) }
 func (l logger) Warnf(format string, v ...any)   { l.Warn(fmt.Sprintf(format, v...)) }
 func (l logger) Errorf(format string, v ...any)  { l.Error(fmt.Sprintf(format, v...)) }
 func (l logger) Fatalf(format string, v ...any)  { l.Error(fmt.Sprintf(format, v...)) }

@@ -15,7 +15,7 @@ import (
 func (h *hub) status(ctx context.Context) member.HubStatus {
 	s := member.HubStatus{
 		Number: h.id.Hub, Version: h.Version, PID: os.Getpid(), Since: h.since.UTC(), Now: h.Now().UTC(),
-		Expires: h.users.certificate.Leaf.NotAfter, Memory: resident(), Waits: h.state.why(), Peers: h.peers(),
+		Expires: h.users.certificate.Leaf.NotAfter, Memory: resident(), Waits: h.waits(), Peers: h.peers(),
 	}
 	if info, err := h.server.Jsz(&server.JSzOptions{Config: true}); err == nil {
 		s.SyncAlways = info.Config.SyncAlways
@@ -37,9 +37,9 @@ func (h *hub) peers() (peers []member.HubPeer) {
 			online[route.RemoteName] = true
 		}
 	}
-	for i := range h.id.Hubs {
+	for i, other := range h.id.Hubs {
 		if name := member.HubName(i + 1); i+1 != h.id.Hub {
-			peers = append(peers, member.HubPeer{Name: name, Online: online[name]})
+			peers = append(peers, member.HubPeer{Name: name, Address: other.Address(), Online: online[name]})
 		}
 	}
 	return peers

@@ -127,6 +127,7 @@ func (d *Dialer) set(err error) {
 // refused ends with a timeout.
 func (d *Dialer) logError(sub *nats.Subscription, err error) {
 	switch {
+	case errors.Is(err, nats.ErrAuthorization): // the connection ends, and Dial says why there is none
 	case errors.Is(err, nats.ErrPermissionViolation):
 		d.Log.Error("the fleet refuses what this machine asks for: its stopgate and the hub's may be of different versions; run stopgate fleet doctor", "error", err)
 	case sub != nil:
@@ -167,6 +168,13 @@ func Connect(ctx context.Context, stateDir string, id Identity, more ...nats.Opt
 		return nil, explain(id, err)
 	}
 	return nc, nil
+}
+
+// ConnectTo is Connect for the hub of a number alone.
+func ConnectTo(ctx context.Context, stateDir string, id Identity, number int, more ...nats.Option) (*nats.Conn, error) {
+	hub := id.Hubs[number-1]
+	id.Hubs, id.Hub = []Hub{hub}, 0
+	return Connect(ctx, stateDir, id, append(more, nats.IgnoreDiscoveredServers())...)
 }
 
 // connect is nats.Connect that ends with the context.
@@ -217,11 +225,11 @@ func explain(id Identity, err error) error {
 	var unknown *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return fmt.Errorf("the hubs of the fleet %s refuse this machine: %s is not a member (any more); on a hub run stopgate fleet status: %w", id.Fleet, id.Name, err)
+		return fmt.Errorf("the fleet %s refuses this machine: %s has left it or was taken out (%w)", id.Fleet, id.Name, err)
 	case errors.As(err, &unknown):
 		return fmt.Errorf("the hub is not one of the fleet %s: %w", id.Fleet, err)
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("no hub of the fleet %s answers (%s)", id.Fleet, addresses(id))
+		return fmt.Errorf("no hub of the fleet %s answers at %s: %w", id.Fleet, addresses(id), err)
 	}
 	return fmt.Errorf("connect to the fleet %s: %w", id.Fleet, err)
 }

@@ -54,8 +54,9 @@ type HubStatus struct {
 
 // HubPeer is another hub as a hub sees it.
 type HubPeer struct {
-	Name   string `json:"name"`
-	Online bool   `json:"online"`
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Online  bool   `json:"online"`
 }
 
 // StreamStatus is how one of the fleet's streams is.

@@ -1,0 +1,292 @@
+package console
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func newDoctor(c *command) func(context.Context, []string) error {
+	return func(ctx context.Context, args []string) error {
+		if len(args) > 0 {
+			return usage("fleet doctor takes no argument")
+		}
+		return c.doctor(ctx)
+	}
+}
+
+// The levels of findings, as those of stopgate doctor.
+const (
+	levelOK   = "ok"
+	levelWarn = "warn"
+	levelDead = "dead"
+)
+
+// finding is something that doctor looked at.
+type finding struct {
+	Level string `json:"level"`
+	What  string `json:"what"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// diagnosis is all that it found.
+type diagnosis struct {
+	Findings []finding `json:"findings"`
+}
+
+func (d *diagnosis) add(level, what, text, hint string) {
+	d.Findings = append(d.Findings, finding{level, what, plain.Line(text), plain.Line(hint)})
+}
+
+func (d *diagnosis) worst() string {
+	worst := levelOK
+	for _, f := range d.Findings {
+		if f.Level == levelDead || f.Level == levelWarn && worst == levelOK {
+			worst = f.Level
+		}
+	}
+	return worst
+}
+
+func (c *command) doctor(ctx context.Context) error {
+	id, err := member.Load(c.stateDir)
+	if err != nil {
+		return c.noFleet(err)
+	}
+	d := &diagnosis{}
+	c.checkFiles(d, id)
+	c.checkDaemon(ctx, d)
+	c.checkOwnHub(d, id)
+	s := c.look(ctx, id)
+	up := 0
+	for i := range s.HubStatus {
+		if c.checkHub(ctx, d, id, i+1, &s.HubStatus[i]) {
+			up++
+		}
+	}
+	if d.refused(s) {
+		return c.diagnosed(d)
+	}
+	d.checkQuorum(id, up)
+	for _, h := range s.HubStatus {
+		if h.Status != nil && h.Status.Waits == "" {
+			d.checkStreams(id, h)
+			break // they are the same for all
+		}
+	}
+	d.checkStore(id, s)
+	return c.diagnosed(d)
+}
+
+// diagnosed shows what was found.
+func (c *command) diagnosed(d *diagnosis) error {
+	if err := c.show(d, d.text()); err != nil {
+		return err
+	}
+	if d.worst() == levelDead {
+		return errSilent
+	}
+	return nil
+}
+
+// refused reports whether a hub does not know this machine: then nothing else can be found out.
+func (d *diagnosis) refused(s status) bool {
+	for _, h := range s.HubStatus {
+		if errors.Is(h.err, nats.ErrAuthorization) {
+			d.add(levelDead, "membership", "this machine has left the fleet, or was taken out", "stopgate fleet leave; then join again with a token of: stopgate fleet invite")
+			return true
+		}
+	}
+	return false
+}
+
+// checkFiles looks whether other users can read what is ours.
+func (c *command) checkFiles(d *diagnosis, id member.Identity) {
+	open := 0
+	err := filepath.WalkDir(member.Dir(c.stateDir), func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() == "jetstream" {
+			return filepath.SkipDir // its parent is closed
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().Perm()&0o077 != 0 {
+			open++
+			d.add(levelDead, "files", "other users can read "+path, "chmod go= "+path)
+		}
+		return nil
+	})
+	if err != nil {
+		d.add(levelDead, "files", err.Error(), "")
+	} else if open == 0 {
+		d.add(levelOK, "files", fmt.Sprintf("this machine is %s of %s in the fleet %s", id.Name, id.User, id.Fleet), "")
+	}
+}
+
+func (c *command) checkDaemon(ctx context.Context, d *diagnosis) {
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	running, err := daemonapi.At(c.stateDir).Version(ctx)
+	switch {
+	case err != nil:
+		d.add(levelDead, "daemon", "it does not run, so that this machine takes no part: "+err.Error(), "stopgate daemon start")
+	case running.Version != version():
+		d.add(levelWarn, "daemon", fmt.Sprintf("it is of version %s, and this command of %s", running.Version, version()), "stopgate daemon stop; stopgate daemon start")
+	default:
+		d.add(levelOK, "daemon", fmt.Sprintf("it runs, process %d", running.PID), "")
+	}
+}
+
+func (c *command) checkOwnHub(d *diagnosis, id member.Identity) {
+	if id.Hub == 0 {
+		return
+	}
+	if !hub.Runs(c.stateDir) {
+		d.add(levelDead, "own hub", "it does not run", "stopgate daemon start; if it ends again, see "+filepath.Join(c.stateDir, "logs", "hub.log"))
+		return
+	}
+	d.add(levelOK, "own hub", fmt.Sprintf("it runs, process %d", hub.PID(c.stateDir)), "")
+}
+
+// checkHub says how a hub is, and whether it can be used.
+func (c *command) checkHub(ctx context.Context, d *diagnosis, id member.Identity, number int, h *hubLook) bool {
+	what := fmt.Sprintf("%s (%s)", h.Name, h.Address)
+	if h.err != nil {
+		level := levelWarn // the others may do
+		if len(id.Hubs) == 1 {
+			level = levelDead
+		}
+		text, hint := symptom(ctx, id, number, h.err)
+		d.add(level, what, text, hint)
+		return false
+	}
+	s := h.Status
+	problems := len(d.Findings)
+	if math.Abs(h.Skew) > clockSkew.Seconds() {
+		d.add(levelWarn, what, fmt.Sprintf("its clock and that of this machine differ by %s: times that are shown are wrong, and tokens expire early or late", plain.Duration(time.Duration(math.Abs(h.Skew)*float64(time.Second)).Round(time.Second))), "turn on NTP on both: timedatectl set-ntp true")
+	}
+	if s.Version != version() {
+		d.add(levelWarn, what, fmt.Sprintf("it is of version %s, and this stopgate of %s", s.Version, version()), fmt.Sprintf("install the same version on both; then, on that machine, kill %d: the daemon starts the new hub", s.PID))
+	}
+	if left := s.Expires.Sub(c.now()); left < 60*24*time.Hour {
+		d.add(levelWarn, what, "its certificate expires on "+s.Expires.Format(time.DateOnly), "make the fleet anew before that: stopgate fleet leave, init and join")
+	}
+	if !s.SyncAlways {
+		d.add(levelDead, what, "it does not write to its disk before it acknowledges: a power cut loses what was acknowledged", fmt.Sprintf("on that machine, kill %d: the daemon starts the hub as it should be", s.PID))
+	}
+	if s.Waits != "" {
+		d.add(levelDead, what, s.Waits, "on the machine that made the fleet, run stopgate fleet invite --hub for those that have not joined; start the others")
+	}
+	if len(d.Findings) == problems {
+		d.add(levelOK, what, h.state(c.now()), "")
+	}
+	return true
+}
+
+// clockSkew is how far two clocks may be apart.
+const clockSkew = 5 * time.Second
+
+// symptom says why a hub does not answer, and what helps.
+func symptom(ctx context.Context, id member.Identity, number int, err error) (text, hint string) {
+	var wrong *x509.CertificateInvalidError
+	where := id.Hubs[number-1]
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		return "it refuses this machine's key", ""
+	case errors.Is(err, nats.ErrPermissionViolation):
+		return "it refuses what this stopgate asks: " + err.Error(), "install the same version of stopgate on both machines"
+	case errors.As(err, &wrong) && wrong.Reason == x509.Expired:
+		return "its certificate is not valid at this machine's time", "check the clock: timedatectl; else make the fleet anew"
+	case strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), "tls:"):
+		return "what answers there is not a hub of this fleet: " + err.Error(), "which program has port " + fmt.Sprint(where.Port) + " there? The hub needs it"
+	}
+	dialer := net.Dialer{Timeout: lookPatience}
+	conn, dialed := dialer.DialContext(ctx, "tcp", where.Address())
+	switch {
+	case dialed == nil:
+		_ = conn.Close()
+		return "it accepts connections and does not answer: " + err.Error(), "see logs/hub.log in the state directory of that machine"
+	case errors.Is(dialed, syscall.ECONNREFUSED):
+		return "that machine is up, and no hub runs on it", "on that machine: stopgate daemon start; it may not have joined yet: stopgate fleet invite --hub"
+	}
+	return "it cannot be reached: " + dialed.Error(), fmt.Sprintf("is that machine up, and are its ports %d and %d open for this one?", where.Port, where.Port+1)
+}
+
+func (d *diagnosis) checkQuorum(id member.Identity, up int) {
+	switch n := len(id.Hubs); {
+	case n == 0:
+	case 2*up <= n && n > 1:
+		d.add(levelDead, "quorum", fmt.Sprintf("%d of %d hubs answer: machines do not see each other, and take no jobs; each goes on with its own work", up, n), "start more hubs: see above")
+	case n == 1 && up == 1:
+		d.add(levelOK, "quorum", "the only hub answers; the fleet is not highly available", "")
+	case up < n:
+		d.add(levelWarn, "quorum", fmt.Sprintf("%d of %d hubs answer: losing another one stops the fleet", up, n), "start the others: see above")
+	case n > 1:
+		d.add(levelOK, "quorum", fmt.Sprintf("all %d hubs answer", n), "")
+	}
+}
+
+func (d *diagnosis) checkStreams(id member.Identity, h hubLook) {
+	problems := len(d.Findings)
+	behind := []string{}
+	for _, s := range h.Status.Streams {
+		if s.Replicas != len(id.Hubs) {
+			d.add(levelDead, "stream "+s.Name, fmt.Sprintf("it is kept on %d hubs, and should be on %d", s.Replicas, len(id.Hubs)), "it was changed with other tools: change it back")
+		} else if s.Current < s.Replicas {
+			behind = append(behind, fmt.Sprintf("%s is complete on %d of %d hubs", s.Name, s.Current, s.Replicas))
+		}
+	}
+	if len(behind) > 0 {
+		d.add(levelWarn, "streams", strings.Join(behind, ", "), "a hub that was away catches up by itself; start those that do not answer")
+	}
+	if len(d.Findings) == problems && len(h.Status.Streams) > 0 {
+		d.add(levelOK, "streams", fmt.Sprintf("%d, each on %s, written to disk before they acknowledge", len(h.Status.Streams), plain.Count(len(id.Hubs), "hub")), "")
+	}
+}
+
+func (d *diagnosis) checkStore(id member.Identity, s status) {
+	switch {
+	case s.Error != "":
+		d.add(levelDead, "store", s.Error, "")
+	case id.NATS != "":
+		d.add(levelWarn, "store", fmt.Sprintf("it has %s; only the administrator of %s can see whether sync_interval is always", plain.Count(len(s.Members), "machine"), id.NATS), "set sync_interval: always in the servers' configuration")
+	default:
+		d.add(levelOK, "store", "it can be read; the fleet has "+plain.Count(len(s.Members), "machine"), "")
+	}
+}
+
+func (d *diagnosis) text() string {
+	var b strings.Builder
+	for _, f := range d.Findings {
+		mark := map[string]string{levelOK: "ok  ", levelWarn: "warn", levelDead: "DEAD"}[f.Level]
+		fmt.Fprintf(&b, "%s  %s: %s\n", mark, f.What, f.Text)
+		if f.Hint != "" {
+			fmt.Fprintf(&b, "      → %s\n", f.Hint)
+		}
+	}
+	switch d.worst() {
+	case levelDead:
+		b.WriteString("the fleet does NOT work from here\n")
+	case levelWarn:
+		b.WriteString("the fleet works from here, with warnings\n")
+	default:
+		b.WriteString("the fleet works from here\n")
+	}
+	return b.String()
+}

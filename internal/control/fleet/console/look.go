@@ -1,0 +1,97 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+)
+
+// lookPatience is how long one hub may take to say how it is.
+const lookPatience = 4 * time.Second
+
+// hubLook is a hub as this machine sees it.
+type hubLook struct {
+	Name    string            `json:"name"`
+	Address string            `json:"address"`
+	Member  string            `json:"member,omitempty"` // that runs it
+	Status  *member.HubStatus `json:"status,omitempty"`
+	Error   string            `json:"error,omitempty"`
+	// Skew is how many seconds its clock is ahead of ours, by the middle of the request.
+	Skew float64 `json:"skew"`
+
+	err error
+}
+
+// lookAtHubs asks each hub, on a connection to itself, how it is.
+func (c *command) lookAtHubs(ctx context.Context, id member.Identity) []hubLook {
+	looks := make([]hubLook, len(id.Hubs))
+	var all sync.WaitGroup
+	for i, hub := range id.Hubs {
+		all.Go(func() {
+			looks[i] = hubLook{Name: member.HubName(i + 1), Address: hub.Address()}
+			looks[i].err = c.lookAtHub(ctx, id, i+1, &looks[i])
+			if looks[i].err != nil {
+				looks[i].Error = looks[i].err.Error()
+			}
+		})
+	}
+	all.Wait()
+	return looks
+}
+
+func (c *command) lookAtHub(ctx context.Context, id member.Identity, number int, look *hubLook) error {
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	refused := make(chan error, 1)
+	nc, err := member.ConnectTo(ctx, c.stateDir, id, number, nats.NoReconnect(), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		select {
+		case refused <- err:
+		default:
+		}
+	}))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	var status member.HubStatus
+	began := c.now()
+	err = member.Ask(ctx, nc, link.Names{Fleet: id.Fleet}.AskHub(member.HubName(number), member.VerbStatus, id.Name), struct{}{}, &status)
+	took := c.now().Sub(began)
+	select {
+	case why := <-refused:
+		return why
+	default:
+	}
+	if err != nil {
+		return err
+	}
+	if status.Error != "" {
+		return errors.New(status.Error)
+	}
+	look.Status, look.Skew = &status, status.Now.Sub(began.Add(took/2)).Seconds()
+	return nil
+}
+
+// members are all records, as the fleet's store has them.
+func (c *command) members(ctx context.Context, id member.Identity) ([]member.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*lookPatience)
+	defer cancel()
+	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
+	if err != nil {
+		return nil, fmt.Errorf("the fleet's store cannot be read: %w", err)
+	}
+	defer l.Close()
+	return id.Members(ctx, l.Log)
+}
