@@ -20,6 +20,7 @@ func (s *stage) breakAll(faults []fault) error {
 		if err := pause.For(s.ctx, f.after); err != nil {
 			return err
 		}
+		s.Logf("%s fault %d: %s", time.Now().UTC().Format("15:04:05"), i+1, f.says(s.name))
 		if err := s.breakOne(f); err != nil {
 			return fmt.Errorf("fault %d, %s: %w", i+1, f.says(s.name), err)
 		}
@@ -235,7 +236,3 @@ func (s *stage) flipBit(m *world.Machine, pick uint64) error {
 	s.Logf("bit %d of byte %d of %s is flipped", pick>>8&7, at, f.Name())
 	return err
 }
-
-func (s *stage) leader() (int, error) { return 0, nil }
-
-func (s *stage) awaitWhole() error { return nil }

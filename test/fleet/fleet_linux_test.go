@@ -13,10 +13,8 @@ import (
 func TestChaosOfAFleet(t *testing.T) {
 	n, seed := sizeOfRun(), seedtest.Seed(t)
 	s := newStage(t, seed, n, world.Best)
-	for _, m := range s.Machines {
-		check(t, s.startDaemon(m))
-	}
-	faults := plan(seed, n.faults, len(s.Machines), n.part, killHub, killHubs, pauseHub, cutMachine, cutLeader, cutOneWay, cutPair, fullDisk, flipBit, emptyHub)
+	s.found()
+	faults := plan(seed, n.faults, len(s.Machines), n.part, fullDisk, flipBit)
 
 	ctx, cancel := context.WithCancel(s.ctx)
 	over := make(chan struct{})

@@ -41,7 +41,7 @@ func sizeOfRun() size {
 	if os.Getenv("STOPGATE_FULL") != "" {
 		return size{faults: 100, part: 1, owners: 45, jobs: 150, work: "3s", timeout: 90 * time.Minute}
 	}
-	return size{faults: 6, part: 0.2, owners: 6, jobs: 9, work: "400ms", timeout: 10 * time.Minute}
+	return size{faults: 6, part: 0.2, owners: 6, jobs: 9, work: "400ms", timeout: 100 * time.Second}
 }
 
 // stage is a fleet of real daemons and hubs, at work.
@@ -131,6 +131,18 @@ func (s *stage) furnish(m *world.Machine) {
 		_, err := m.Run(s.ctx, "git", append([]string{"-C", root}, args...)...)
 		check(s.T, err)
 	}
+}
+
+// found starts the daemons and makes the fleet.
+func (s *stage) found() {
+	s.Helper()
+	begun := time.Now()
+	for _, m := range s.Machines {
+		check(s.T, s.startDaemon(m))
+	}
+	check(s.T, s.Found(s.ctx, fleetName))
+	check(s.T, s.awaitWhole())
+	s.Logf("the fleet is whole after %.1f s", time.Since(begun).Seconds())
 }
 
 // root is a machine's project.
