@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet"
 	"github.com/stopgate/stopgate/internal/control/metrics"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/trace"
@@ -35,7 +36,8 @@ type daemon struct {
 	timers *timers
 	worker *effect.Worker
 	people effect.Notifier
-	site   atomic.Pointer[web.Site] // nil until it can be asked for
+	site   atomic.Pointer[web.Site]    // nil until it can be asked for
+	fleet  atomic.Pointer[fleet.Fleet] // likewise
 	starts *starts
 	groups *admission
 	items  chan struct{} // something that was started for an item has ended
@@ -241,6 +243,9 @@ func (d *daemon) changed(before, after *engine.Owner) {
 	d.starts.changed(after)
 	d.spent.changed(before, after)
 	d.groups.changed(before, after)
+	if part := d.fleet.Load(); part != nil {
+		part.OwnerChanged(after.ID)
+	}
 	if after.Terminal() && strings.HasPrefix(after.By, "worker ") {
 		nudge(d.items)
 	}
@@ -305,13 +310,15 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { p.clerk.run(ctx) })
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
-	site := web.New(web.Options{Plane: p, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
+	part := d.newFleet(p)
+	d.fleet.Store(part)
+	site := web.New(web.Options{Plane: fleetSite{part.Merged(), p}, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
 	p.ui, p.seen = site.Control, site.Seen
 	site.Begin(ctx)
 	d.site.Store(site)
 	all.Go(site.Wait)
-	handler := api.New(p, d.Version)
-	d.joinFleet(ctx, &all, p, handler)
+	handler := api.New(part.Merged(), d.Version)
+	d.joinFleet(ctx, &all)
 	all.Go(func() { d.guard(ctx, listener, handler) })
 	err := api.Serve(ctx, listener, handler)
 	cancel()

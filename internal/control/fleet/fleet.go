@@ -31,8 +31,13 @@ type Options struct {
 	// Dial connects to the fleet that this machine is in, and waits until it is in one. Fleet closes the
 	// connection.
 	Dial func(ctx context.Context) (*link.Link, error)
-	// Members are the machines of the fleet by its own records, as far as they are known.
-	Members func() []Member
+	// Trouble is why there is no connection; nil where there is one.
+	Trouble func() error
+	// Self is what this machine is called, and in which fleet, also while there is no connection; empty where it is
+	// in none.
+	Self func() (fleet, member string)
+	// Members are the machines of the fleet by its own records. With an error come those that can be read.
+	Members func(ctx context.Context, l *link.Link) ([]Member, error)
 	// Room is how many agents run here, and how many more may start; -1 is any number.
 	Room func() (agents, room int)
 	// Changed is called when what other machines show has changed. It must not block.
@@ -62,6 +67,7 @@ type Fleet struct {
 	linked   bool           // at the last look
 	since    time.Time      // of that
 	trouble  error          // what keeps us from it
+	records  []Member       // of the machines
 }
 
 // New is a machine's part in a fleet that it is or may come to be in.
@@ -92,7 +98,18 @@ func (f *Fleet) Run(ctx context.Context) {
 		f.set(l)
 		f.work(ctx, l)
 		f.set(nil)
+		if name, _ := f.Self(); name == "" {
+			f.leave()
+		}
 	}
+}
+
+// leave forgets a fleet that this machine is not in any more.
+func (f *Fleet) leave() {
+	f.mu.Lock()
+	f.name, f.me, f.observer, f.records, f.linked, f.since = "", "", nil, nil, false, time.Time{}
+	f.mu.Unlock()
+	f.others.Keep(nil)
 }
 
 // work does everything that a member does, at once, until the link ends.
@@ -116,7 +133,7 @@ func (f *Fleet) work(ctx context.Context, l *link.Link) {
 func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
 	server := &ask.Server{Handler: f.Handler, Caller: f.caller, Log: f.Log}
 	return []func(ctx context.Context, l *link.Link){
-		f.follow,
+		f.roster, f.follow,
 		func(ctx context.Context, l *link.Link) { f.heart.Run(ctx, l, f.tell) },
 		func(ctx context.Context, l *link.Link) {
 			f.publisher.Run(ctx, l, func(err error) { f.warn("cannot show the others what runs here", err) })
@@ -201,12 +218,11 @@ func (f *Fleet) beat() beat.Beat {
 	return b
 }
 
-// members are the fleet's records.
+// members are the fleet's records, as far as they are known.
 func (f *Fleet) members() []Member {
-	if f.Members == nil {
-		return nil
-	}
-	return f.Members()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.records
 }
 
 // record is that of a member; the zero one where there is none.

@@ -6,19 +6,17 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet/ask"
-	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // What to do when it is not known whether another machine has done something.
 const (
-	repeat = "repeat the same command: what was done is not done twice"
-	check  = "look whether it was done before you repeat it"
+	repeat    = "repeat the same command: what was done is not done twice"
+	lookFirst = "look whether it was done before you repeat it"
 )
 
 // Owner implements api.Plane. Of a machine that cannot be asked the answer is what it showed last.
@@ -66,7 +64,7 @@ func (p *Plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 	if at.host == "" {
 		return p.Plane.Resume(ctx, id, r)
 	}
-	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, check+": stopgate pipeline show "+at.id)
+	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, lookFirst+": stopgate pipeline show "+at.id)
 	return p.away(at.host, o), err
 }
 
@@ -224,7 +222,7 @@ func (p *Plane) Send(ctx context.Context, agent string, s daemonapi.Send) (daemo
 	if at.host == "" {
 		return p.Plane.Send(ctx, agent, s)
 	}
-	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, check+": stopgate agent logs "+at.id)
+	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, lookFirst+": stopgate agent logs "+at.id)
 	a.Away = p.awayFrom(at.host)
 	return a, err
 }
@@ -286,16 +284,7 @@ func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if !p.f.knows(s.Host) {
 		return daemonapi.Owner{}, p.stranger(s.Host)
 	}
-	name := s.ProjectName
-	if name == "" {
-		projects := p.f.Config().Fleet.Projects
-		i := slices.IndexFunc(projects, func(known config.FleetProject) bool { return known.Path == s.Project })
-		if i < 0 {
-			return daemonapi.Owner{}, failure("invalid", "the project has no name that "+s.Host+" could know", "give it one in the global configuration of both machines: fleet.projects")
-		}
-		name = projects[i].Name
-	}
-	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, ProjectName: name}
+	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
 	return p.away(s.Host, o), err
 }

@@ -39,7 +39,7 @@ func newDaemon(t *testing.T) *daemon {
 	dir, err := os.MkdirTemp("", "top") // a socket's path is short
 	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	d := &daemon{t: t, socket: filepath.Join(dir, "daemon.sock"), events: make(chan string), answers: map[string]any{"/v1/status": daemonapi.Status{Events: 7}}}
+	d := &daemon{t: t, socket: filepath.Join(dir, "daemon.sock"), events: make(chan string), answers: map[string]any{"/v1/status": daemonapi.Status{Events: 7}, "/v1/fleet": daemonapi.Fleet{}}}
 	return d
 }
 

@@ -14,6 +14,8 @@ const (
 // nowPage is what is happening.
 type nowPage struct {
 	Trouble   []string // of the daemon
+	Away      []string // machines of the fleet that do not answer, in words
+	Apart     string   // why this machine is without its fleet
 	Asking    int      // how many wait for a person
 	Decisions []daemonapi.Decision
 	Calling   []Seen // sessions that ask, failed, or gave up
@@ -37,6 +39,7 @@ type nowPage struct {
 func readNow(r *Request) (any, error) {
 	status := r.Status(r.Context())
 	page := nowPage{Trouble: status.Trouble, Agents: status.Agents}
+	page.addFleet(r.Fleet(r.Context()))
 	page.Running = status.Pipelines.Running + status.Pipelines.Queued + status.Runs.Running + status.Runs.Queued
 	decisions, err := r.Decisions(r.Context(), &api.Query{Limit: fewNow})
 	if err != nil {
@@ -58,6 +61,16 @@ func readNow(r *Request) (any, error) {
 	page.Asking = status.Decisions + calling + len(page.Held) + len(page.Dead)
 	page.Empty = page.Asking == 0 && len(page.Working)+len(page.Busy)+len(page.Idle)+len(page.Ended) == 0
 	return page, nil
+}
+
+// addFleet says which machines do not answer, or that none does because this one has no connection.
+func (p *nowPage) addFleet(f daemonapi.Fleet) {
+	for _, m := range f.Away() {
+		p.Away = append(p.Away, m.Why())
+	}
+	if f.Name != "" && !f.Connected {
+		p.Apart = "This machine is not connected to the fleet " + f.Name + ": what is shown of other machines may be old."
+	}
 }
 
 func (p *nowPage) addOwners(r *Request) error {

@@ -153,12 +153,18 @@ func older(a, b *daemonapi.Owner) bool {
 	return a.ID < b.ID
 }
 
-// Forget drops all views of a member that is not in the fleet any more.
-func (v *Others) Forget(member string) {
+// Keep drops all views of members that are not among these.
+func (v *Others) Keep(members map[string]bool) {
 	v.mu.Lock()
+	defer v.changed()
 	defer v.mu.Unlock()
-	for id := range v.members[member] {
-		v.remove(member, id)
+	for member, owners := range v.members {
+		if members[member] {
+			continue
+		}
+		for id := range owners {
+			v.remove(member, id)
+		}
 	}
 }
 
