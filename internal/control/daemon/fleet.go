@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -30,7 +31,23 @@ func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 			return id.Fleet, id.Name
 		},
 		Members: d.fleetMembers,
+		Jobs:    func(ctx context.Context, l *link.Link) { d.desk.Run(ctx, l, peers{d.fleet.Load()}) },
+		Passed:  d.desk.Passed,
 	})
+}
+
+// peers are the machines of the fleet, as its jobs see them.
+type peers struct{ fleet *fleet.Fleet }
+
+func (p peers) Peers() []daemonapi.FleetMember { return p.fleet.Status().Members }
+
+func (p peers) Passed(member string) map[string]string {
+	observer := p.fleet.Observer()
+	if observer == nil {
+		return nil
+	}
+	b, _ := observer.Beat(member)
+	return b.Passed
 }
 
 // fleetMembers are the machines by the fleet's records.
@@ -55,7 +72,11 @@ func (d *daemon) joinFleet(ctx context.Context, all *sync.WaitGroup) {
 		StateDir: d.StateDir, Environ: d.Environ, Log: d.Log,
 		Program: func() (string, error) { return program.Find("stopgated", d.Environ) },
 	}
+	if _, err := member.Load(d.StateDir); errors.Is(err, member.ErrNone) {
+		d.comebacks.releaseAll() // the fleet of these jobs was left
+	}
 	all.Go(func() { d.fleet.Load().Run(ctx) })
+	all.Go(func() { d.desk.Guard(ctx) })
 	all.Go(func() { keeper.Run(ctx) })
 }
 

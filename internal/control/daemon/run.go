@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet"
+	"github.com/stopgate/stopgate/internal/control/fleet/desk"
 	"github.com/stopgate/stopgate/internal/control/metrics"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/trace"
@@ -41,9 +42,13 @@ type daemon struct {
 	starts *starts
 	groups *admission
 	items  chan struct{} // something that was started for an item has ended
-	spent  *spending
-	logs   *logs
-	config *globalConfig
+	jobs   chan struct{} // an attempt of a job may have ended, or there is room for one
+	desk   *desk.Desk
+
+	comebacks *comebacks
+	spent     *spending
+	logs      *logs
+	config    *globalConfig
 
 	metrics *metrics.Metrics
 	traces  *trace.Exporter
@@ -73,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 	o.logLimit = func() int64 { return global.now().Retention.LogSize }
 	d := &daemon{
 		place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir, limit: o.logLimit}, config: global,
-		full: make(chan struct{}, 1), items: make(chan struct{}, 1), stopped: make(chan struct{}),
+		full: make(chan struct{}, 1), items: make(chan struct{}, 1), jobs: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	return d.live(ctx)
 }
@@ -181,9 +186,11 @@ func (d *daemon) remedy(err error) string {
 func (d *daemon) attach() {
 	d.timers = newTimers(d.core)
 	d.people = d.notifier()
+	d.comebacks = newComebacks(d.core)
 	d.worker = effect.New(effect.Options{
 		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Children: children{d.core}, Now: d.Now,
 		Report:    d.report,
+		Held:      d.comebacks.of,
 		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {
 			if err != nil {
@@ -249,6 +256,9 @@ func (d *daemon) changed(before, after *engine.Owner) {
 	if after.Terminal() && strings.HasPrefix(after.By, "worker ") {
 		nudge(d.items)
 	}
+	if after.Job != nil || before != nil && alive(before) && !alive(after) {
+		nudge(d.jobs)
+	}
 	if d.core.due() {
 		nudge(d.full)
 	}
@@ -296,6 +306,12 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop, abandon: d.abandon,
 		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(), global: d.config.now, prices: d.spent.prices,
 	}
+	d.desk = desk.New(desk.Options{
+		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people}, Root: p.rootOf, Name: p.fleetName,
+		Log: d.Log, Now: d.Now, Wake: d.jobs,
+		Unheard: func() (time.Duration, bool) { return d.fleet.Load().Heart().Unheard() },
+	})
+	p.desk, p.JobPlane = d.desk, d.desk
 	p.clerk = newClerk(p, d.items)
 	p.intakeChanged()
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))

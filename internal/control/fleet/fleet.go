@@ -40,6 +40,10 @@ type Options struct {
 	Members func(ctx context.Context, l *link.Link) ([]Member, error)
 	// Room is how many agents run here, and how many more may start; -1 is any number.
 	Room func() (agents, room int)
+	// Jobs does this machine's part in the fleet's jobs while a link lasts, and Passed says which of those that wait it
+	// does not take, and why. Both may be nil.
+	Jobs   func(ctx context.Context, l *link.Link)
+	Passed func() map[string]string
 	// Changed is called when what other machines show has changed. It must not block.
 	Changed func()
 }
@@ -131,6 +135,10 @@ func (f *Fleet) work(ctx context.Context, l *link.Link) {
 
 // parts are what a member does.
 func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
+	jobs := f.Jobs
+	if jobs == nil {
+		jobs = func(context.Context, *link.Link) {}
+	}
 	server := &ask.Server{Handler: f.Handler, Caller: f.caller, Log: f.Log}
 	return []func(ctx context.Context, l *link.Link){
 		f.roster, f.follow,
@@ -140,6 +148,7 @@ func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
 		},
 		func(ctx context.Context, l *link.Link) { f.warn("no requests of others are taken", server.Run(ctx, l)) },
 		func(ctx context.Context, _ *link.Link) { f.passOn(ctx) },
+		jobs,
 	}
 }
 
@@ -209,6 +218,9 @@ func (f *Fleet) beat() beat.Beat {
 	b := beat.Beat{Version: f.Version, User: f.record(f.Me()).User, Room: -1}
 	if f.Room != nil {
 		b.Agents, b.Room = f.Room()
+	}
+	if f.Passed != nil {
+		b.Passed = f.Passed()
 	}
 	here := f.Config().Fleet
 	b.Labels = here.Labels

@@ -72,7 +72,7 @@ type Job struct {
 	Cancelling bool
 	Status     string // of a job that has ended: done, failed, cancelled
 	Reason     string
-	EndedBy    string // the member that said so: its own, or one where a person decided
+	EndedBy    string    // the member that said so: its own, or one where a person decided
 	USD        float64   // that its attempts have cost, as far as they said
 	Since      time.Time // of its state
 }
