@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -236,10 +237,14 @@ func (s *stage) stopMachine(m *world.Machine) error {
 	case <-s.ctx.Done():
 		return fmt.Errorf("the daemon of %s does not end: %w", m.Name, s.ctx.Err())
 	}
-	for range pause.Doubling(s.ctx, 10*time.Millisecond, 200*time.Millisecond) {
-		if len(hubs(m)) == 0 {
-			break
+	for range pause.Doubling(s.ctx, 100*time.Millisecond, 500*time.Millisecond) {
+		pids := hubs(m)
+		if len(pids) == 0 {
+			return nil
+		}
+		if err := world.Signal(pids, syscall.SIGTERM); err != nil { // the hub outlives its daemon
+			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("the hub of %s does not end: %w", m.Name, s.ctx.Err())
 }
