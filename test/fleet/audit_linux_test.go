@@ -23,6 +23,7 @@ type audit struct {
 	books []*books.Books // by machine
 	ran   []ran.Line
 	rows  []row
+	board *board
 }
 
 // row is a line of the result: something that was counted, and what it must be.
@@ -190,6 +191,49 @@ func (a *audit) complaints() {
 	a.enter("overlapping attempts of a job", len(a.stage.jobs), counted["overlapped"], 0)
 	a.enter("more at once than the cap, by processes", len(a.stage.jobs), counted["exceeded"], 0)
 	a.enter("words that were refused", 0, counted["refused"], 0)
+}
+
+// readLogs is the fleet's store as each machine reads it.
+func (s *stage) readLogs() (logs [][]entry) {
+	for _, m := range s.Machines {
+		entries, err := s.readLog(m)
+		if err != nil {
+			s.Error(err)
+		}
+		logs = append(logs, entries)
+	}
+	return logs
+}
+
+// fleet counts what the fleet's store tells: every job that was acknowledged is there and done, no cap held more than
+// its limit, and all machines read the same.
+func (a *audit) fleet(logs [][]entry) {
+	differ := 0
+	for i, log := range logs[1:] {
+		if n := min(len(log), len(logs[0])); n == 0 || !slices.EqualFunc(log[:n], logs[0][:n], entry.equal) {
+			differ++
+			a.Logf("%s and %s read different stores", a.name(0), a.name(i+1))
+		}
+	}
+	a.enter("machines that read another store of the fleet", len(logs), differ, 0)
+
+	b, err := fold(logs[0])
+	check(a.T, err)
+	lost, open := 0, 0
+	for id, token := range a.stage.jobs {
+		switch j, known := b.jobs[id]; {
+		case !known:
+			lost++
+			a.Logf("job %s (%s) was acknowledged, and is not in the fleet's store", id, token)
+		case j.Status != "done":
+			open++
+			a.Logf("job %s (%s): %+v", id, token, j)
+		}
+	}
+	a.enter("acknowledged words lost or doubled: add", len(a.stage.jobs), lost, 0)
+	a.enter("jobs that did not end as done", len(a.stage.jobs), open, 0)
+	a.enter("more at once than the cap, by the log", b.most, b.exceeded, 0)
+	a.board = b
 }
 
 // stores counts the stores that are damaged.

@@ -14,6 +14,7 @@ func TestChaosOfAFleet(t *testing.T) {
 	n, seed := sizeOfRun(), seedtest.Seed(t)
 	s := newStage(t, seed, n, world.Best)
 	s.found()
+	s.setCap()
 	faults := plan(seed, n.faults, len(s.Machines), n.part, fullDisk, flipBit)
 
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -21,17 +22,20 @@ func TestChaosOfAFleet(t *testing.T) {
 	var people, work sync.WaitGroup
 	people.Go(func() { s.people(ctx) })
 	work.Go(func() { s.run(over) })
+	work.Go(func() { s.addJobs(seed) })
 	if err := s.breakAll(faults); err != nil {
 		t.Error(err)
 	}
 	close(over)
 	work.Wait()
+	s.awaitJobs()
 	cancel()
 	people.Wait()
 	if t.Failed() {
 		t.FailNow()
 	}
 
+	logs := s.readLogs()
 	left := s.stop()
 	for _, l := range left {
 		t.Log("left: " + l)
@@ -41,6 +45,7 @@ func TestChaosOfAFleet(t *testing.T) {
 	a.homes()
 	a.words()
 	a.complaints()
+	a.fleet(logs)
 	a.stores()
 	a.enter("processes, sockets, namespaces left", 0, len(left), 0)
 	t.Logf("%d faults, %d owners\n%s", len(s.spans), len(s.owners), a.table())

@@ -50,6 +50,10 @@ func (p *person) answer(ctx context.Context, d daemonapi.Decision) {
 		return
 	}
 	answer := daemonapi.Answer{ID: d.ID}
+	if len(d.Options) > 0 && d.Options[0].Name == "wait" { // a job whose machine is lost
+		p.decide(ctx, d)
+		return
+	}
 	switch d.Source {
 	case "signal", "prompt":
 		answer.Message = "Go on, " + d.ID
@@ -61,6 +65,19 @@ func (p *person) answer(ctx context.Context, d daemonapi.Decision) {
 	begun := time.Now()
 	_, err := p.at.Client.Answer(ctx, d.ID, answer)
 	p.tell(err, "answer", d.ID, answer.Option+answer.Message, d.Host, time.Since(begun))
+}
+
+// decide says what is to become of a job whose machine is lost. A person looks first: where the machine has crashed,
+// the job is done again, and otherwise it is waited for.
+func (p *person) decide(ctx context.Context, d daemonapi.Decision) {
+	answer := daemonapi.Answer{ID: d.ID, Option: "wait"}
+	for _, m := range p.Machines {
+		if m.Name == d.Host && len(m.Processes()) == 0 {
+			answer.Option = "again"
+		}
+	}
+	_, err := p.at.Client.Answer(ctx, d.ID, answer)
+	p.tell(err, "decide", d.ID, answer.Option, "", 0)
 }
 
 // write writes to an agent, once.

@@ -33,15 +33,24 @@ type size struct {
 	part    float64 // of the times of faults in the full run
 	owners  int     // at once, on all machines
 	jobs    int
-	work    string // the longest that a stand-in works
+	work    string        // the longest that a stand-in works
+	longest time.Duration // that most jobs take
+	long    time.Duration // that some take
+	between time.Duration // two jobs that are added
 	timeout time.Duration
 }
 
 func sizeOfRun() size {
 	if os.Getenv("STOPGATE_FULL") != "" {
-		return size{faults: 100, part: 1, owners: 45, jobs: 150, work: "3s", timeout: 90 * time.Minute}
+		return size{
+			faults: 100, part: 1, owners: 45, jobs: 150, work: "3s", longest: 10 * time.Second, long: 80 * time.Second,
+			between: 6 * time.Second, timeout: 90 * time.Minute,
+		}
 	}
-	return size{faults: 6, part: 0.2, owners: 6, jobs: 9, work: "400ms", timeout: 100 * time.Second}
+	return size{
+		faults: 6, part: 0.2, owners: 6, jobs: 9, work: "400ms", longest: time.Second, long: 2 * time.Second,
+		between: 500 * time.Millisecond, timeout: 100 * time.Second,
+	}
 }
 
 // stage is a fleet of real daemons and hubs, at work.
@@ -131,6 +140,8 @@ func (s *stage) furnish(m *world.Machine) {
 		_, err := m.Run(s.ctx, "git", append([]string{"-C", root}, args...)...)
 		check(s.T, err)
 	}
+	_, err := m.Run(s.ctx, "sh", "-c", "cd project && stopgate trust --yes")
+	check(s.T, err)
 }
 
 // found starts the daemons and makes the fleet.

@@ -20,7 +20,7 @@ type Books struct {
 	Late      int             // steps that came of what was found at a start
 	Decisions map[engine.Source]int
 	Resolved  map[string][]engine.DecisionResolved // by their ids
-	Children  map[string]*Child // by their ids
+	Children  map[string]*Child                    // by their ids
 }
 
 // Act is what the store tells of an effect.

@@ -12,7 +12,7 @@
 // follow are the last one's.
 //
 // Stand-ins on several machines share CHAOS_DIR. "only=NAME" says that no two may be at that at once, and
-// "among=4:NAME" that no five may.
+// "among=4:NAME" that no five may. "for=70s" works for so long.
 package main
 
 import (
@@ -159,6 +159,11 @@ func (s *standIn) act(act string) error {
 	}
 	if limit, is := strings.CutPrefix(act, "among="); is {
 		return s.among(limit)
+	}
+	if text, is := strings.CutPrefix(act, "for="); is {
+		long, err := time.ParseDuration(text)
+		time.Sleep(long)
+		return err
 	}
 	switch act {
 	case "work":

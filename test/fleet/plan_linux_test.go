@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package fleet breaks a fleet, in ways that a seed decides, while pipelines, agents and jobs run on its
 // machines, and then counts: nothing may have been done twice or lost.
 //
@@ -55,7 +53,7 @@ var shares = []share{
 	{killHub, 12, 0, 0},
 	{killAgent, 14, 0, 0},
 	{killHubs, 5, 0, 0},
-	{crash, 5, 0, 20 * time.Second},
+	{crash, 5, 0, 90 * time.Second},
 	{pauseDaemon, 7, 5 * time.Second, 90 * time.Second},
 	{pauseHub, 6, 5 * time.Second, 30 * time.Second},
 	{pauseMachine, 4, 5 * time.Second, 90 * time.Second},
