@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet"
+	"github.com/stopgate/stopgate/internal/control/fleet/anchor"
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
@@ -31,9 +32,24 @@ func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 			return id.Fleet, id.Name
 		},
 		Members: d.fleetMembers,
-		Jobs:    func(ctx context.Context, l *link.Link) { d.desk.Run(ctx, l, peers{d.fleet.Load()}) },
-		Passed:  d.desk.Passed,
+		Jobs: func(ctx context.Context, l *link.Link) {
+			var both sync.WaitGroup
+			both.Go(func() { d.anchor(ctx, l) })
+			d.desk.Run(ctx, l, peers{d.fleet.Load()})
+			both.Wait()
+		},
+		Passed: d.desk.Passed,
 	})
+}
+
+// anchor keeps in the fleet how far the store has come, where the store can tell.
+func (d *daemon) anchor(ctx context.Context, l *link.Link) {
+	s, ok := d.store.(anchor.Store)
+	if !ok {
+		return
+	}
+	keeper := &anchor.Keeper{Store: s, Last: d.core.position, Log: d.Log, Now: d.Now}
+	keeper.Run(ctx, l)
 }
 
 // peers are the machines of the fleet, as its jobs see them.

@@ -38,6 +38,7 @@ type hub struct {
 	nc     *nats.Conn
 	since  time.Time
 	state  state
+	wrong  string // with records of members, as it was logged
 }
 
 // Run is the hub of this machine, until the context ends or the machine leaves the fleet. The error says also
