@@ -199,7 +199,7 @@ func (p *plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daem
 	if c.GiveUp {
 		return p.giveUp(ctx, id)
 	}
-	return p.request(ctx, id, c.ID, engine.Cancel{Why: "requested by the user"})
+	return p.request(ctx, id, c.ID, engine.Cancel{Why: "requested by " + api.CallerOf(ctx).String()})
 }
 
 // giveUp forgets an owner that is held.

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -106,7 +105,7 @@ func (p *Plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 	case at.host == "":
 		return p.Plane.Log(ctx, id, q, to)
 	case q.Follow:
-		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", fmt.Sprintf("look at its end: stopgate pipeline logs --tail 100 %s, or run the command on %s", at.id, at.host))
+		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", "run the command on "+at.host)
 	case q.Tail > 0:
 		_, _, err := p.logPart(ctx, at, q, to)
 		return err
@@ -286,5 +285,8 @@ func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	}
 	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
+	if err == nil { // whoever asks for it next need not wait until it is published
+		p.f.others.Put(s.Host, o)
+	}
 	return p.away(s.Host, o), err
 }

@@ -117,9 +117,12 @@ func (p *Plane) isHere(host string) bool { return host == daemonapi.Here || host
 
 // stranger is the refusal of a name that no machine of the fleet has.
 func (p *Plane) stranger(host string) error {
-	me := p.f.Me()
-	if me == "" {
+	name, me := p.f.Self()
+	switch {
+	case name == "":
 		return failure("not_found", "this machine is in no fleet, so there is no machine "+host, "see: stopgate fleet status")
+	case len(p.f.members()) == 0:
+		return failure("unavailable", "this machine is not connected to its fleet, and does not know whether there is a machine "+host, "see: stopgate fleet status")
 	}
 	names := []string{me}
 	for _, m := range p.f.Status().Members {

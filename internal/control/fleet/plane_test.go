@@ -52,7 +52,7 @@ func TestPagesOfSeveralMachines(t *testing.T) {
 	r := seedtest.New(t)
 	for range 300 {
 		own := &ownPlane{owners: map[string]daemonapi.Owner{}}
-		f := New(Options{Plane: own, Now: time.Now})
+		f := New(Options{Plane: own, Now: time.Now, Self: func() (string, string) { return "test", "laptop" }})
 		f.me = "laptop"
 		var want []string
 		for i := range r.IntN(30) {
@@ -181,7 +181,7 @@ func testLogs(t *testing.T, laptop *machine, whole, id string) {
 
 func TestPrefixesOfSeveralMachines(t *testing.T) {
 	own := &ownPlane{owners: map[string]daemonapi.Owner{}}
-	f := New(Options{Plane: own, Now: time.Now})
+	f := New(Options{Plane: own, Now: time.Now, Self: func() (string, string) { return "test", "laptop" }})
 	f.me = "laptop"
 	p := f.Merged()
 	own.put(owner(0xa1))

@@ -62,7 +62,8 @@ func (s *Server) Run(ctx context.Context, l *link.Link) error {
 		return fmt.Errorf("take requests of the fleet %s: %w", l.Fleet, err)
 	}
 	<-ctx.Done()
-	return sub.Unsubscribe()
+	_ = sub.Unsubscribe() // the connection may have ended, too
+	return nil
 }
 
 func (s *Server) reply(m *nats.Msg, a Answer) {
