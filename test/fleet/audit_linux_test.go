@@ -278,8 +278,10 @@ func (s *stage) stopMachine(m *world.Machine) error {
 	}
 	select {
 	case <-m.Daemon().Ended:
-	case <-s.ctx.Done():
-		return fmt.Errorf("the daemon of %s does not end: %w", m.Name, s.ctx.Err())
+	case <-time.After(time.Minute):
+		_ = m.Daemon().Signal(syscall.SIGQUIT) // it prints what it is doing
+		<-m.Daemon().Ended
+		return fmt.Errorf("the daemon of %s did not end: see %s/daemon.out", m.Name, m.Home)
 	}
 	for range pause.Doubling(s.ctx, 100*time.Millisecond, 500*time.Millisecond) {
 		pids := hubs(m)

@@ -48,8 +48,8 @@ func sizeOfRun() size {
 		}
 	}
 	return size{
-		faults: 6, part: 0.2, owners: 6, jobs: 9, work: "400ms", longest: time.Second, long: 2 * time.Second,
-		between: 500 * time.Millisecond, timeout: 100 * time.Second,
+		faults: 6, part: 0.06, owners: 6, jobs: 9, work: "400ms", longest: time.Second, long: 2 * time.Second,
+		between: 500 * time.Millisecond, timeout: 160 * time.Second,
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 )
 
 // Found makes a fleet of all machines, each with a hub, by the commands that people use.
@@ -46,19 +44,16 @@ func (m *Machine) Join(ctx context.Context, of *Machine, invite ...string) error
 	return err
 }
 
-// openHub opens the two ports of the machine's hub, which follow each other, and has the hub listen there.
+// openHub opens the two ports of the machine's hub, which follow each other.
 func (m *Machine) openHub() (reached string, err error) {
 	for range 20 {
-		var listen string
-		if listen, reached, err = m.world.Network.Open(m.Number, 0); err != nil {
+		port, err := m.world.Network.Open(m.Number, 0)
+		if err != nil {
 			return "", err
 		}
-		host, port, _ := net.SplitHostPort(listen)
-		number, _ := strconv.Atoi(port)
-		if _, _, err = m.world.Network.Open(m.Number, number+1); err == nil {
-			m.Env = append(m.Env, "STOPGATE_HUB_LISTEN="+host)
-			return reached, nil
+		if _, err := m.world.Network.Open(m.Number, port+1); err == nil {
+			return fmt.Sprintf("%s:%d", m.Address(), port), nil
 		}
 	}
-	return "", errors.Join(errors.New("no two free ports"), err)
+	return "", errors.New("there are no two free ports")
 }

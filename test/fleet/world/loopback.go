@@ -47,23 +47,22 @@ func (l *loopback) Name() string { return "loopback" }
 
 func (l *loopback) Address(i int) string { return fmt.Sprintf("%s%d", l.prefix, i+1) }
 
-// behind is where something on a machine listens that others reach at the machine's address.
-func (l *loopback) behind(i int) string { return fmt.Sprintf("%s%d", l.prefix, i+101) }
+func (l *loopback) Behind(i int) string { return fmt.Sprintf("%s%d", l.prefix, i+101) }
 
 func (l *loopback) Inside(int, *exec.Cmd) {}
 
 // Open has a proxy listen at a port of a machine's address, for what listens behind it.
-func (l *loopback) Open(machine, port int) (listen, reached string, err error) {
+func (l *loopback) Open(machine, port int) (int, error) {
 	proxy, err := net.Listen("tcp", fmt.Sprintf("%s:%d", l.Address(machine), port))
 	if err != nil {
-		return "", "", err
+		return 0, err
 	}
 	l.mu.Lock()
 	l.proxies = append(l.proxies, proxy)
 	l.mu.Unlock()
-	listen = fmt.Sprintf("%s:%d", l.behind(machine), proxy.Addr().(*net.TCPAddr).Port)
-	l.all.Go(func() { l.serve(proxy, machine, listen) })
-	return listen, proxy.Addr().String(), nil
+	port = proxy.Addr().(*net.TCPAddr).Port
+	l.all.Go(func() { l.serve(proxy, machine, fmt.Sprintf("%s:%d", l.Behind(machine), port)) })
+	return port, nil
 }
 
 // serve hands over connections until the proxy is closed.

@@ -45,7 +45,7 @@ func newMachine(w *World, number int, env []string) (*Machine, error) {
 	m := &Machine{Number: number, Name: name, Home: home, State: filepath.Join(home, "s"), world: w}
 	m.Client = daemonapi.New(filepath.Join(m.State, "daemon.sock"), "test")
 	m.Env = append(slices.Clone(env),
-		w.mark(), fmt.Sprintf("%s=%d", machineVariable, number), "HOME="+home, "STOPGATE_STATE_DIR="+m.State,
+		w.mark(), fmt.Sprintf("%s=%d", machineVariable, number), "HOME="+home, "STOPGATE_STATE_DIR="+m.State, "STOPGATE_HUB_LISTEN="+w.Network.Behind(number),
 		"PATH="+w.Bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return m, os.MkdirAll(m.State, 0o700)
 }

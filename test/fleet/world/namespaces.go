@@ -4,6 +4,7 @@ package world
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -144,13 +145,9 @@ func (n *namespaces) Address(i int) string { return fmt.Sprintf("10.77.0.%d", i+
 // firstPort is the port of those who want any: nothing else listens in a namespace of ours.
 const firstPort = 4222
 
-func (n *namespaces) Open(i, port int) (listen, reached string, err error) {
-	if port == 0 {
-		port = firstPort
-	}
-	at := fmt.Sprintf("%s:%d", n.Address(i), port)
-	return at, at, nil
-}
+func (n *namespaces) Behind(i int) string { return n.Address(i) }
+
+func (n *namespaces) Open(_, port int) (int, error) { return cmp.Or(port, firstPort), nil }
 
 func (n *namespaces) Inside(i int, cmd *exec.Cmd) { n.machines[i].inside(cmd) }
 

@@ -16,9 +16,10 @@ type Network interface {
 	Name() string
 	// Address is the machine's address, for itself and for all others.
 	Address(machine int) string
-	// Open is where a program on a machine listens that is reached at a port of the machine's address. Port 0 is
-	// any that is free.
-	Open(machine, port int) (listen string, reached string, err error)
+	// Behind is the address at which programs on the machine listen that others reach at its address.
+	Behind(machine int) string
+	// Open lets others reach a port of the machine. Port 0 is any that is free.
+	Open(machine, port int) (opened int, err error)
 	// Inside has a command run on a machine.
 	Inside(machine int, cmd *exec.Cmd)
 	// Cut lets nothing pass from a machine to another one, and Heal lets it pass again. Both may be repeated.

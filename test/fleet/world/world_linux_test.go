@@ -64,9 +64,9 @@ func (m *Machine) child(t *testing.T, name string, args ...string) *exec.Cmd {
 // listen starts an echo on a machine.
 func (m *Machine) listen(t *testing.T) (reached string) {
 	t.Helper()
-	listen, reached, err := m.world.Network.Open(m.Number, 0)
+	port, err := m.world.Network.Open(m.Number, 0)
 	check(t, err)
-	cmd := m.child(t, "echo", listen)
+	cmd := m.child(t, "echo", fmt.Sprintf("%s:%d", m.world.Network.Behind(m.Number), port))
 	out, err := cmd.StdoutPipe()
 	check(t, err)
 	check(t, cmd.Start())
@@ -74,7 +74,7 @@ func (m *Machine) listen(t *testing.T) (reached string) {
 		t.Fatalf("the echo said %q: %v", line, err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	return reached
+	return fmt.Sprintf("%s:%d", m.Address(), port)
 }
 
 // line is a connection from a machine.
@@ -236,7 +236,8 @@ func playWorld([]string) error {
 		return err
 	}
 	fmt.Println(w.Dir)
-	select {}
+	time.Sleep(time.Hour)
+	return nil
 }
 
 // Nothing is left of a world whose maker was killed.
