@@ -193,6 +193,17 @@ func (a *audit) complaints() {
 	a.enter("words that were refused", 0, counted["refused"], 0)
 }
 
+// blocks counts stops that were blocked though there was nothing to enforce.
+func (a *audit) blocks() {
+	blocked := 0
+	for _, c := range a.calls {
+		if c.blocked {
+			blocked++
+		}
+	}
+	a.enter("false blocks", len(a.calls), blocked, 0)
+}
+
 // readLogs is the fleet's store as each machine reads it.
 func (s *stage) readLogs() (logs [][]entry) {
 	for _, m := range s.Machines {

@@ -31,6 +31,9 @@ func (s *stage) breakAll(faults []fault) error {
 // breakOne has a fault take place, for as long as it lasts, and heals it.
 func (s *stage) breakOne(f fault) error {
 	from := time.Now()
+	s.mu.Lock()
+	s.current = f
+	s.mu.Unlock()
 	heal, err := s.do(f)
 	if err == nil {
 		err = pause.For(s.ctx, f.lasts)
@@ -41,9 +44,13 @@ func (s *stage) breakOne(f fault) error {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.spans = append(s.spans, span{f, from, time.Now()})
-	return err
+	s.current = fault{}
+	s.mu.Unlock()
+	if err != nil || f.pick%2 == 0 {
+		return err
+	}
+	return s.together(f) // after the others the next fault comes at once
 }
 
 // do does what a fault is, and returns what heals it.

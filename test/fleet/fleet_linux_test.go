@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 	"github.com/stopgate/stopgate/test/fleet/world"
@@ -11,7 +12,7 @@ import (
 
 // Everything breaks that the plan says, while owners, agents and jobs run on three machines.
 func TestChaosOfAFleet(t *testing.T) {
-	n, seed := sizeOfRun(), seedtest.Seed(t)
+	n, seed, begun := sizeOfRun(), seedtest.Seed(t), time.Now()
 	s := newStage(t, seed, n, world.Loopback)
 	s.found()
 	s.setCap()
@@ -21,6 +22,7 @@ func TestChaosOfAFleet(t *testing.T) {
 	over := make(chan struct{})
 	var people, work sync.WaitGroup
 	people.Go(func() { s.people(ctx) })
+	people.Go(func() { s.hooks(ctx) })
 	work.Go(func() { s.run(over) })
 	work.Go(func() { s.addJobs(seed) })
 	if err := s.breakAll(faults); err != nil {
@@ -45,8 +47,9 @@ func TestChaosOfAFleet(t *testing.T) {
 	a.homes()
 	a.words()
 	a.complaints()
+	a.blocks()
 	a.fleet(logs)
 	a.stores()
 	a.enter("processes, sockets, namespaces left", 0, len(left), 0)
-	t.Logf("%d faults, %d owners\n%s", len(s.spans), len(s.owners), a.table())
+	t.Logf("%d faults, %d owners, %d jobs, %s\n%s\n%s", len(s.spans), len(s.owners), len(s.jobs), time.Since(begun).Round(time.Second), a.table(), a.figures())
 }

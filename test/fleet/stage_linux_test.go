@@ -63,14 +63,17 @@ type stage struct {
 	ids     *rand.Rand
 	project string // its name in the fleet
 
-	mu     sync.Mutex
-	owners map[string]owner
-	jobs   map[string]string // by id, their tokens
-	said   []word
-	shot   map[string]bool // agents that were killed
-	spans  []span          // when which fault was
-	took   []time.Duration // by answers to other machines
-	disk   *world.Disk     // of the last machine's hub, where it has a small one
+	mu      sync.Mutex
+	owners  map[string]owner
+	jobs    map[string]string // by id, their tokens
+	said    []word
+	shot    map[string]bool // agents that were killed
+	spans   []span          // when which fault was
+	current fault           // the one that is now
+	took    []time.Duration // by answers to other machines
+	healed  []time.Duration // after faults, until all machines saw each other
+	calls   []call          // of hooks
+	disk    *world.Disk     // of the last machine's hub, where it has a small one
 }
 
 // owner is a pipeline or run that was started on a machine.

@@ -1,9 +1,11 @@
 package jetstream
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/control/store"
 )
@@ -60,5 +62,37 @@ func TestTheLeaderGoesAway(t *testing.T) {
 	}
 	if read != writers*each {
 		t.Errorf("%d events of %d", read, writers*each)
+	}
+}
+
+// A watch ends with its context also while no server answers.
+func TestAWatchEndsThoughNoServerAnswers(t *testing.T) {
+	c := newCluster(t, 1)
+	s := c.open(t).(*Store)
+	defer s.Close()
+	_, err := s.Append(t.Context(), store.NewEvent{Subject: "job.1", ID: "1"})
+	check(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	begun, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for e := range s.Watch(ctx, "", 0) {
+			if e.ID == "1" {
+				close(begun)
+			}
+		}
+	}()
+	<-begun
+	c.servers[0].Shutdown()
+	for s.js.Conn().IsConnected() {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(2 * heartbeat) // the watch is missing its server by now; where it is not, this shows nothing
+	cancel()
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the watch goes on")
 	}
 }
