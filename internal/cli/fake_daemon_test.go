@@ -493,8 +493,13 @@ func (f *fakePlane) around(a daemonapi.Agent) daemonapi.Agent {
 	return a
 }
 
+// Conversation is what the file conversation has, if there is one.
 func (f *fakePlane) Conversation(context.Context, string, api.Range) (daemonapi.Conversation, error) {
-	return daemonapi.Conversation{}, nil
+	path := filepath.Join(f.state, "conversation")
+	if _, err := os.Stat(path); err != nil {
+		return daemonapi.Conversation{}, nil
+	}
+	return *readJSON(path, &daemonapi.Conversation{}), nil
 }
 
 func (f *fakePlane) Screen(context.Context, string, bool) (daemonapi.Screen, error) {

@@ -216,8 +216,12 @@ func (p *Plane) tellStarted(owner *daemonapi.Owner) error {
 		return err
 	}
 	group, id := groupWord(owner), shortID(owner.ID)
+	logs := "logs " + id + " -f"
+	if owner.Host != "" {
+		logs = "logs " + id // it cannot be followed
+	}
 	faint := term.PaintFor(p.errOut).Faint
-	for _, hint := range [][2]string{{"watch it", "show " + id + " --watch"}, {"its output", "logs " + id + " -f"}, {"cancel it", "cancel " + id}} {
+	for _, hint := range [][2]string{{"watch it", "show " + id + " --watch"}, {"its output", logs}, {"cancel it", "cancel " + id}} {
 		fmt.Fprintln(p.errOut, faint(fmt.Sprintf("  %-11s stopgate %s %s", hint[0]+":", group, hint[1])))
 	}
 	return nil

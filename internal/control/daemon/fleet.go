@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet"
 	"github.com/stopgate/stopgate/internal/control/fleet/anchor"
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/web"
@@ -40,6 +41,13 @@ func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 		},
 		Passed: d.desk.Passed,
 	})
+}
+
+// mayRun is why a job is not to be run here; nil where it is.
+func (d *daemon) mayRun(j job.Job) error {
+	part := d.fleet.Load()
+	name := part.Status().Name
+	return part.MayRun(j.By, func(key string) error { return member.CheckSignature(key, j.Signed(name), j.Signature) })
 }
 
 // anchor keeps in the fleet how far the store has come, where the store can tell.
@@ -76,7 +84,7 @@ func (d *daemon) fleetMembers(ctx context.Context, l *link.Link) ([]fleet.Member
 	var all []fleet.Member
 	for _, r := range records {
 		if !r.Left {
-			all = append(all, fleet.Member{Name: r.Name, User: r.User, Hub: r.Hub > 0})
+			all = append(all, fleet.Member{Name: r.Name, User: r.User, Key: r.Key, Hub: r.Hub > 0})
 		}
 	}
 	return all, err

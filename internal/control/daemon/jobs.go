@@ -77,6 +77,7 @@ type machine struct {
 	*plane
 	comebacks *comebacks
 	people    effect.Notifier
+	may       func(job.Job) error // why a job is not to be run here
 
 	mu      sync.Mutex
 	shelves map[string]shelved // of the projects that jobs are for
@@ -127,6 +128,9 @@ func (m *machine) Fits(_ context.Context, j job.Job) (usd float64, err error) {
 
 // create is an attempt as it is to be started.
 func (m *machine) create(j job.Job, owner string, soon bool) (engine.Create, error) {
+	if err := m.may(j); err != nil {
+		return engine.Create{}, err
+	}
 	root := m.rootOf(j.Spec.Project)
 	if root == "" {
 		return engine.Create{}, fmt.Errorf("project %s is not mapped here", j.Spec.Project)

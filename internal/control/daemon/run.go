@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet"
 	"github.com/stopgate/stopgate/internal/control/fleet/desk"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/metrics"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/trace"
@@ -307,8 +308,9 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(), global: d.config.now, prices: d.spent.prices,
 	}
 	d.desk = desk.New(desk.Options{
-		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people}, Root: p.rootOf, Name: p.fleetName,
+		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people, may: d.mayRun}, Root: p.rootOf, Name: p.fleetName,
 		Log: d.Log, Now: d.Now, Wake: d.jobs,
+		Sign:    func(text []byte) ([]byte, error) { return member.Sign(d.StateDir, text) },
 		Unheard: func() (time.Duration, bool) { return d.fleet.Load().Heart().Unheard() },
 	})
 	p.desk, p.JobPlane = d.desk, d.desk

@@ -3,7 +3,10 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -52,6 +55,7 @@ type Options struct {
 type Member struct {
 	Name string
 	User string // who it belongs to, which says what it may do elsewhere
+	Key  string // public; empty in a cluster that others run
 	Hub  bool
 }
 
@@ -72,11 +76,12 @@ type Fleet struct {
 	since    time.Time      // of that
 	trouble  error          // what keeps us from it
 	records  []Member       // of the machines
+	warned   map[string]string
 }
 
 // New is a machine's part in a fleet that it is or may come to be in.
 func New(o Options) *Fleet {
-	f := &Fleet{Options: o, news: make(chan struct{}, 1)}
+	f := &Fleet{Options: o, news: make(chan struct{}, 1), warned: map[string]string{}}
 	f.heart = beat.NewHeart(f.beat)
 	f.others = view.NewOthers(f.renewed)
 	f.publisher = view.NewPublisher(source{f})
@@ -157,8 +162,17 @@ func closeLink(l *link.Link) {
 	l.Conn.Close()
 }
 
+// warn logs what went wrong, once: all of it is tried again and again.
 func (f *Fleet) warn(what string, err error) {
+	text := ""
 	if err != nil {
+		text = err.Error()
+	}
+	f.mu.Lock()
+	news := f.warned[what] != text
+	f.warned[what] = text
+	f.mu.Unlock()
+	if news && err != nil {
 		f.Log.Warn(what, "error", err)
 	}
 }
@@ -180,17 +194,21 @@ func (f *Fleet) set(l *link.Link) {
 func (f *Fleet) tell(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.trouble = err
+	if f.trouble = err; errors.Is(err, context.DeadlineExceeded) {
+		f.trouble = errors.New("no hub answers")
+	}
 	if up := f.observer != nil && f.observer.Linked(); up != f.linked || f.since.IsZero() {
 		f.linked, f.since = up, f.Now()
 	}
 }
 
-// up is the link, while there is one and a server at its other end.
+// up is the link, while there is one and a server at its other end that takes our beats: one that does not answer
+// looks connected for minutes.
 func (f *Fleet) up() (l *link.Link, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.link, f.link != nil && f.link.Conn.IsConnected()
+	unheard, ever := f.heart.Unheard()
+	return f.link, f.link != nil && f.link.Conn.IsConnected() && ever && unheard <= beat.UnheardAfter
 }
 
 // Observer tells how the other machines stand; nil before the first link.
@@ -250,6 +268,18 @@ func (f *Fleet) record(name string) Member {
 func (f *Fleet) caller(member string, right config.FleetRight) (user string, may bool) {
 	user = f.record(member).User
 	return user, ask.May(f.Config().Fleet.Allow, f.record(f.Me()).User, user, right)
+}
+
+// MayRun is why what a member signed is not to be run here; nil where it is.
+func (f *Fleet) MayRun(member string, signed func(key string) error) error {
+	user, may := f.caller(member, config.FleetRun)
+	if !may {
+		return fmt.Errorf("%s on %s may not run commands here (fleet.allow)", cmp.Or(user, "an unknown user"), member)
+	}
+	if key := f.record(member).Key; key != "" && signed(key) != nil {
+		return fmt.Errorf("it was not added by %s, as it says", member)
+	}
+	return nil
 }
 
 // passOn tells the daemon that other machines show something else, four times a second at most: when everything

@@ -20,7 +20,7 @@ func (f *Fleet) follow(ctx context.Context, l *link.Link) {
 		err := l.Follow(reading, &reader{f, l, f.Observer()}, l.AllViews(), l.Beat("*"))
 		cancel(nil)
 		if ctx.Err() == nil {
-			f.Log.Info("reading what the machines of the fleet show again", "why", err)
+			f.warn("reading what the machines of the fleet show again", err)
 		}
 		_ = pause.For(ctx, 500*time.Millisecond)
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -232,5 +233,33 @@ func TestIssue20OthersMayDoWhatTheReceiverAllows(t *testing.T) {
 	}
 	if got := vps.own.done(); len(got) != 1 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A job is run only for those whom this machine allows to run commands, and only where they have signed it.
+func TestIssue20JobsOfOthersAreRunIfTheyMay(t *testing.T) {
+	f := New(Options{Config: func() *config.Global {
+		return &config.Global{Fleet: config.Fleet{Allow: []config.FleetAllow{{User: "ann", May: []config.FleetRight{config.FleetRun}}, {User: "eve", May: []config.FleetRight{config.FleetView}}}}}
+	}})
+	f.me = "vps"
+	f.records = []Member{{Name: "vps", User: "bob", Key: "KEY"}, {Name: "own", User: "bob", Key: "KEY"}, {Name: "laptop", User: "ann", Key: "KEY"}, {Name: "box", User: "eve", Key: "KEY"}, {Name: "keyless", User: "ann"}}
+	signed := func(err error) func(string) error { return func(string) error { return err } }
+	forged := errors.New("forged")
+	for name, test := range map[string]struct {
+		member string
+		signed error
+		want   string
+	}{
+		"its own user":         {"own", nil, ""},
+		"one who may":          {"laptop", nil, ""},
+		"one who may only see": {"box", nil, "eve on box may not run commands here (fleet.allow)"},
+		"an unknown one":       {"gone", nil, "an unknown user on gone may not"},
+		"in another's name":    {"laptop", forged, "it was not added by laptop"},
+		"a cluster of others":  {"keyless", forged, ""},
+	} {
+		err := f.MayRun(test.member, signed(test.signed))
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -153,12 +153,6 @@ func (p *ownPlane) put(o daemonapi.Owner) {
 	p.owners[o.ID] = o
 }
 
-func (p *ownPlane) drop(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.owners, id)
-}
-
 func (p *ownPlane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,6 +2,7 @@ package top
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 )
@@ -25,7 +26,7 @@ func (r *row) host() string {
 	case r.away.Host == "":
 		return daemonapi.Here
 	case ago != "":
-		return line(r.away.Host) + " " + ago
+		return line(r.away.Host) + " " + strings.TrimSuffix(ago, " ago")
 	}
 	return line(r.away.Host)
 }

@@ -77,10 +77,15 @@ func (s *State) owners() (rows []row) {
 
 // openDecision is what an owner waits for; nil where that is nothing that a person can answer.
 func openDecision(o *daemonapi.Owner) *daemonapi.Decision {
-	if o.Decision == nil || o.Decision.Resolved != nil {
+	switch {
+	case o.Decision == nil || o.Decision.Resolved != nil:
 		return nil
+	case o.Host == "":
+		return o.Decision
 	}
-	return o.Decision
+	d := *o.Decision
+	d.Away = o.Away // it is where its owner is
+	return &d
 }
 
 func ownerRow(o *daemonapi.Owner) row {

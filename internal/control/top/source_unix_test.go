@@ -293,3 +293,18 @@ func TestAnAnswerThatIsRefused(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What other machines do is no event of this daemon. It is asked for, and only in a fleet.
+func TestIssue20OtherMachinesAreAskedFor(t *testing.T) {
+	d := newDaemon(t)
+	d.answers["/v1/fleet"] = daemonapi.Fleet{Name: "lab", Connected: true}
+	d.answers["/v1/runs"] = []daemonapi.Owner{{ID: "here", Status: "running"}, {ID: "there", Status: "running", Away: daemonapi.Away{Host: "vps"}}}
+	d.begin()
+	_, told := d.watch()
+	if up := nextOf[Up](t, told); up.World.Fleet.Name != "lab" {
+		t.Errorf("%+v", up.World.Fleet)
+	}
+	if got := nextOf[Changed](t, told); len(got.Owners) != 1 || got.Owners[0].ID != "there" {
+		t.Errorf("%+v", got.Owners)
+	}
+}

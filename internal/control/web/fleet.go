@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -30,6 +31,40 @@ func readFleet(r *Request) (any, error) {
 // inFleet reports whether this machine is in a fleet. Without one there is nothing of it to be seen.
 func inFleet(r *Request) bool { return r.Fleet(r.Context()).Name != "" }
 
+// mostAfar bounds what is counted of other machines.
+const mostAfar = 500
+
+// waitingAfar is how many decisions wait on other machines. The daemon counts its own.
+func (r *Request) waitingAfar() (n int) {
+	if !inFleet(r) {
+		return 0
+	}
+	open, err := r.Decisions(r.Context(), &api.Query{Limit: mostAfar})
+	if err != nil {
+		return 0 // the page says so itself
+	}
+	for i := range open.Items {
+		if open.Items[i].Host != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// runningAfar is how many pipelines and runs are under way on other machines.
+func (r *Request) runningAfar() (n int, err error) {
+	if !inFleet(r) {
+		return 0, nil
+	}
+	all, err := r.Owners(r.Context(), &api.Query{Status: []string{"running", "queued"}, Limit: mostAfar})
+	for i := range all.Items {
+		if all.Items[i].Host != "" {
+			n++
+		}
+	}
+	return n, err
+}
+
 // Places is how many more agents may start there, in words.
 func (m machine) Places() string {
 	switch {
@@ -47,7 +82,7 @@ func (m machine) Known() string { return strings.Join(plain.Few(m.Projects, 12),
 // Has is what jobs may need of it.
 func (m machine) Has() string { return strings.Join(plain.Few(m.FleetMember.Labels, 12), ", ") }
 
-// LastHeard is when it was heard of last, in words.
+// LastHeard is when it reported last, in words.
 func (m machine) LastHeard() string {
 	switch ago := (daemonapi.Away{Host: m.Name, Heard: m.Heard}).Ago(); {
 	case m.State == "unknown":

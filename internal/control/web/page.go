@@ -342,7 +342,7 @@ func (s *Site) navigation(r *Request, here string) ([]byte, error) {
 		href := strings.TrimSuffix(p.Path, "{$}")
 		item := navItem{Href: href, Name: p.Nav, Icon: p.Icon, Here: href == here || href != "/" && strings.HasPrefix(here, href+"/")}
 		if href == "/inbox" {
-			item.Count = r.Status(r.Context()).Decisions
+			item.Count = r.Status(r.Context()).Decisions + r.waitingAfar()
 		}
 		items = append(items, item)
 	}

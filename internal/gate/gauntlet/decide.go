@@ -114,6 +114,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 func (s *Stop) scope() change.Scope {
 	scope := ScopeOf(s.Environ)
 	if s.Alone {
+		scope.Before = "" // an agent has not pushed what CI got
 		return scope
 	}
 	return change.Scope{Base: scope.Base}

@@ -55,11 +55,7 @@ func planConclaude(d *Draft) (*Plan, error) {
 	if err := m.readFiles(); err != nil {
 		return nil, err
 	}
-	if err := m.plan.RemoveHooks(d, callsConclaude, settings.Project, settings.Local); err != nil {
-		return nil, err
-	}
-	const others = "it serves all your projects: remove it once each of them was migrated, or both tools run"
-	if err := m.plan.KeepHooks(d, callsConclaude, settings.User, others); err != nil {
+	if err := m.hooksElsewhere(); err != nil {
 		return nil, err
 	}
 	if len(m.plan.Found) == 0 {
@@ -69,10 +65,30 @@ func planConclaude(d *Draft) (*Plan, error) {
 	return m.plan, m.write()
 }
 
-// callsConclaude knows "conclaude EVENT" and, of newer versions, "conclaude Hooks EVENT".
-func callsConclaude(e settings.Entry) bool {
-	arguments, is := e.Runs("conclaude")
-	return is && len(arguments) > 0 && (arguments[0] == "Hooks" || hook.Event(arguments[0]).Known())
+// conclaude is how its hooks are known.
+var conclaude = tool{"conclaude", func(e settings.Entry) settings.Share { return e.ShareOf("conclaude", isConclaudeHook) }, "both tools run"}
+
+// isConclaudeHook knows "conclaude EVENT" and, of newer versions, "conclaude Hooks EVENT", in any spelling.
+func isConclaudeHook(arguments []string) bool {
+	arguments = slices.DeleteFunc(slices.Clone(arguments), func(word string) bool { return strings.HasPrefix(word, "-") })
+	if len(arguments) == 0 {
+		return false
+	}
+	word := strings.NewReplacer("-", "", "_", "").Replace(arguments[0])
+	return strings.EqualFold(word, "hooks") || slices.ContainsFunc(hook.Events(), func(event hook.Event) bool { return strings.EqualFold(word, string(event)) })
+}
+
+// hooksElsewhere takes conclaude's hooks out of the project's settings, and lists those that stay.
+func (m *fromConclaude) hooksElsewhere() error {
+	if err := m.plan.RemoveHooks(m.draft, conclaude, settings.Project, settings.Local); err != nil {
+		return err
+	}
+	const others = "it serves all your projects: remove it once each of them was migrated, or both tools run"
+	if err := m.plan.KeepHooks(m.draft, conclaude, settings.User, others); err != nil {
+		return err
+	}
+	m.plan.KeepPlugins(m.draft, conclaude)
+	return m.plan.KeepFrontMatter(m.draft, conclaude)
 }
 
 // fromConclaude is a migration from conclaude.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -35,11 +36,16 @@ func planGauntlet(d *Draft) (*Plan, error) {
 	return m.plan, nil
 }
 
-// callsGauntlet knows the hook of agent-gauntlet, whichever program has the name.
-func callsGauntlet(e settings.Entry) bool {
-	arguments, is := e.Runs("agent-gauntlet")
-	return is && len(arguments) > 0 && arguments[0] == "stop-hook"
+// gauntlet is how the hooks of agent-gauntlet are known, whichever program has the name.
+var gauntlet = tool{"agent-gauntlet", func(e settings.Entry) settings.Share { return e.ShareOf("agent-gauntlet", isGauntletHook) }, "both run the gates"}
+
+// isGauntletHook knows what agent-gauntlet installs for Stop and for SessionStart, and hooks that run its gates.
+func isGauntletHook(arguments []string) bool {
+	return len(arguments) > 0 && slices.Contains([]string{"stop-hook", startHook, "run", "check", "review"}, arguments[0])
 }
+
+// startHook tells the agent at the start of a session to run the gates.
+const startHook = "start-hook"
 
 // fromGauntlet is a migration from agent-gauntlet.
 type fromGauntlet struct {
@@ -48,17 +54,33 @@ type fromGauntlet struct {
 }
 
 func (m *fromGauntlet) hooks() error {
-	if err := m.plan.RemoveHooks(m.Draft, callsGauntlet, settings.Project, settings.Local); err != nil {
+	if err := m.plan.RemoveHooks(m.Draft, gauntlet, settings.Project, settings.Local); err != nil {
 		return err
 	}
 	for i := range m.plan.Items {
-		item := &m.plan.Items[i]
-		item.Fate, item.Why = Differs, "stopgate blocks until the gates pass or max_retries is reached; agent-gauntlet blocked once and allowed the next stop"
-		if settings.Unified("", m.Root) {
-			item.To = "stopgate's own hook, which is installed already; this one is removed: both would run the gates"
+		if item := &m.plan.Items[i]; item.Fate == Carried {
+			m.removed(item)
 		}
 	}
-	return m.plan.KeepHooks(m.Draft, callsGauntlet, settings.User, "it serves all your projects: remove it once each of them was migrated, or both run the gates")
+	const others = "it serves all your projects: remove it once each of them was migrated, or both run the gates"
+	if err := m.plan.KeepHooks(m.Draft, gauntlet, settings.User, others); err != nil {
+		return err
+	}
+	m.plan.KeepPlugins(m.Draft, gauntlet)
+	return m.plan.KeepFrontMatter(m.Draft, gauntlet)
+}
+
+// removed says what differs without a hook that is removed.
+func (m *fromGauntlet) removed(item *Item) {
+	item.Fate = Differs
+	if strings.Contains(item.Setting, startHook) {
+		item.To, item.Why = "", "it is removed: it tells the agent to run the gates, and stopgate runs them at every stop"
+		return
+	}
+	item.Why = "stopgate blocks until the gates pass or max_retries is reached; agent-gauntlet blocked once and allowed the next stop"
+	if settings.Unified("", m.Root) {
+		item.To = "stopgate's own hook, which is installed already; this one is removed: both would run the gates"
+	}
 }
 
 // files looks for keys that stopgate refuses.

@@ -45,7 +45,7 @@ func planGSD(d *Draft) (*Plan, error) {
 		}
 		p.remains(skill)
 	}
-	if err := p.RemoveHooks(d, p.theirs, settings.User, settings.Project, settings.Local); err != nil {
+	if err := p.RemoveHooks(d, tool{"gsd", p.share, "two wake the agents"}, settings.User, settings.Project, settings.Local); err != nil {
 		return nil, err
 	}
 	p.Next = []string{"install the hooks that wake agents: stopgate hooks install --user", "check the registry: stopgate registry check"}
@@ -109,9 +109,19 @@ func (p *gsdPlan) skillAbove(script string) {
 	}
 }
 
-// theirs reports whether a hook calls a script of the skill.
-func (p *gsdPlan) theirs(e settings.Entry) bool {
-	return slices.ContainsFunc(pathsOf(e, p.draft.Home()), func(path string) bool {
+// share says how much of a hook calls scripts of the skill.
+func (p *gsdPlan) share(e settings.Entry) settings.Share {
+	home := p.draft.Home()
+	share := e.Judge(func(words []string) bool { return p.inSkill(pathsIn(words, home)) })
+	if share == settings.NotTheirs && p.inSkill(pathsOf(e, home)) {
+		return settings.PartTheirs
+	}
+	return share
+}
+
+// inSkill reports whether one of the paths is in the skill.
+func (p *gsdPlan) inSkill(paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
 		return slices.ContainsFunc(p.skills, func(skill string) bool {
 			rel, err := filepath.Rel(skill, path)
 			return err == nil && filepath.IsLocal(rel)
@@ -120,17 +130,22 @@ func (p *gsdPlan) theirs(e settings.Entry) bool {
 }
 
 // pathsOf are the absolute paths in what a hook calls, also quoted ones and those that begin at the home.
-func pathsOf(e settings.Entry, home string) (found []string) {
+func pathsOf(e settings.Entry, home string) []string {
 	quoted := strings.FieldsFunc(e.Command, func(r rune) bool { return r == '"' || r == '\'' })
-	for _, part := range slices.Concat(quoted, strings.Fields(e.Command), e.Args) {
-		part = strings.Trim(part, `"'`)
+	return pathsIn(slices.Concat(quoted, strings.Fields(e.Command), e.Args), home)
+}
+
+// pathsIn are the words that are absolute paths.
+func pathsIn(words []string, home string) (found []string) {
+	for _, word := range words {
+		word = strings.Trim(word, `"'`)
 		for _, sign := range []string{"~/", "$HOME/", "${HOME}/"} {
-			if rest, ok := strings.CutPrefix(part, sign); ok {
-				part = filepath.Join(home, rest)
+			if rest, ok := strings.CutPrefix(word, sign); ok {
+				word = filepath.Join(home, rest)
 			}
 		}
-		if filepath.IsAbs(part) {
-			found = append(found, filepath.Clean(part))
+		if filepath.IsAbs(word) {
+			found = append(found, filepath.Clean(word))
 		}
 	}
 	return found

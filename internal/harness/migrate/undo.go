@@ -71,6 +71,21 @@ func (s Store) Undo(root string) (Undone, error) {
 	return undone, m.forget()
 }
 
+// Undoable is a migration that Undo could take back.
+type Undoable struct {
+	Root  string
+	Tools []string
+}
+
+// Undoable lists the migrations of all projects, the oldest first.
+func (s Store) Undoable() (list []Undoable, err error) {
+	all, err := s.all()
+	for _, m := range all {
+		list = append(list, Undoable{m.Root, m.Tools})
+	}
+	return list, err
+}
+
 // last is the project's last migration.
 func (s Store) last(root string) (*manifest, error) {
 	all, err := s.all()

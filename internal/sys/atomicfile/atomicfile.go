@@ -20,8 +20,14 @@ func Write(path string, data []byte, perm os.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// Exchange is Write that does not wait for the directory: a machine that loses power
+// has the old content or the new, and no other.
+func Exchange(path string, data []byte, perm os.FileMode) error {
+	return replace(path, data, perm, true)
+}
+
 // Replace is Write without the syncs, for what can be made again: a machine that
-// loses power may leave it old, empty or damaged.
+// loses power may leave it old, empty or full of zeros, as ext4 does.
 func Replace(path string, data []byte, perm os.FileMode) error {
 	return replace(path, data, perm, false)
 }
@@ -35,7 +41,7 @@ func Renew(path string, data []byte, perm os.FileMode) error {
 	return Replace(path, data, perm)
 }
 
-func replace(path string, data []byte, perm os.FileMode, durable bool) (err error) {
+func replace(path string, data []byte, perm os.FileMode, synced bool) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -60,7 +66,7 @@ func replace(path string, data []byte, perm os.FileMode, durable bool) (err erro
 	if _, err := tmp.Write(data); err != nil {
 		return err
 	}
-	if durable {
+	if synced {
 		if err := Sync(tmp); err != nil {
 			return err
 		}

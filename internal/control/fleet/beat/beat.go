@@ -27,9 +27,9 @@ const (
 	SilentAfter = 30 * time.Second
 	// LostAfter is when a member counts as lost.
 	LostAfter = 60 * time.Second
-	// unheard is how long the observer may miss its own beats before it takes its link for broken. An
+	// UnheardAfter is how long the observer may miss its own beats before it takes its link for broken. An
 	// election takes up to 9 s.
-	unheard = 12 * time.Second
+	UnheardAfter = 12 * time.Second
 )
 
 // Beat is what a member says about itself.

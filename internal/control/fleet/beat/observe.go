@@ -59,7 +59,7 @@ func (s *Sight) Hear(member string, b Beat, at time.Duration) {
 	if member != s.Me || !after.Live || after.At != at {
 		return
 	}
-	if !s.hears || at-before.At > unheard {
+	if !s.hears || at-before.At > UnheardAfter {
 		s.since, s.hears = at, true
 	}
 }
@@ -69,7 +69,7 @@ func (s *Sight) Forget(member string) { delete(s.pulses, member) }
 
 // Linked reports whether the observer hears itself.
 func (s *Sight) Linked(at time.Duration) bool {
-	return s.hears && at-s.pulses[s.Me].At <= unheard
+	return s.hears && at-s.pulses[s.Me].At <= UnheardAfter
 }
 
 // Silence is for how long a member has said nothing while the observer would have heard it. Without sure that

@@ -148,7 +148,7 @@ func TestLostIsNeverSaidTooEarly(t *testing.T) {
 				moved[member] = s.at
 			default:
 				s.hear("me", Beat{})
-				if own < 0 || s.at-own > unheard {
+				if own < 0 || s.at-own > UnheardAfter {
 					linked = -1
 				}
 				if linked < 0 {
@@ -158,7 +158,7 @@ func TestLostIsNeverSaidTooEarly(t *testing.T) {
 			}
 			for i := range 3 {
 				member := fmt.Sprint("m", i)
-				if s.sight.State(member, s.at) == Lost && (linked < 0 || s.at-linked < LostAfter || s.at-moved[member] < LostAfter || s.at-own > unheard) {
+				if s.sight.State(member, s.at) == Lost && (linked < 0 || s.at-linked < LostAfter || s.at-moved[member] < LostAfter || s.at-own > UnheardAfter) {
 					t.Fatalf("%s is lost too early", member)
 				}
 			}

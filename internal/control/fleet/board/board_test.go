@@ -41,7 +41,7 @@ func TestABoardThatIsBehindSettlesTheCap(t *testing.T) {
 	f := linktest.New(t)
 	behind := open(t, f.Member("b").Log, "b")
 	a := open(t, f.Member("a").Log, "a")
-	_, err := a.Add(t.Context(), one, fix)
+	_, err := a.Add(t.Context(), one, fix, nil)
 	check(t, err)
 	_, err = a.Claim(t.Context(), one, nil, 0)
 	check(t, err)
@@ -87,7 +87,7 @@ func TestAppendsWithUnknownOutcomes(t *testing.T) {
 		id := fmt.Sprintf("%016x", i+1)
 		log := &lossy{f.Member("a").Log, appends, 1}
 		b := open(t, log, "a")
-		j, err := b.Add(t.Context(), id, fix)
+		j, err := b.Add(t.Context(), id, fix, nil)
 		if err != nil || j.State != job.Pending {
 			t.Fatalf("appended %v: %+v, %v", appends, j, err)
 		}
@@ -115,7 +115,7 @@ func TestAppendsWithUnknownOutcomes(t *testing.T) {
 func TestTwoClaimAtOnce(t *testing.T) {
 	f := linktest.New(t)
 	a := open(t, f.Member("a").Log, "a")
-	_, err := a.Add(t.Context(), one, fix)
+	_, err := a.Add(t.Context(), one, fix, nil)
 	check(t, err)
 	b := open(t, f.Member("b").Log, "b")
 	_, err = a.Claim(t.Context(), one, nil, 0)
@@ -133,7 +133,7 @@ func TestAFullCap(t *testing.T) {
 	f := linktest.New(t)
 	b := open(t, f.Member("a").Log, "a")
 	for i := range 3 {
-		_, err := b.Add(t.Context(), fmt.Sprintf("%016x", i+1), fix)
+		_, err := b.Add(t.Context(), fmt.Sprintf("%016x", i+1), fix, nil)
 		check(t, err)
 	}
 	_, err := b.SetCap(t.Context(), DefaultCap, func(l *job.Limit) { l.USD = 5 })
@@ -176,7 +176,7 @@ func TestEventsThatAreNotUnderstood(t *testing.T) {
 	f := linktest.New(t)
 	a := f.Member("a").Log
 	b := open(t, a, "a")
-	_, err := b.Add(t.Context(), one, fix)
+	_, err := b.Add(t.Context(), one, fix, nil)
 	check(t, err)
 	head, err := a.Head(t.Context(), link.Job(one))
 	check(t, err)

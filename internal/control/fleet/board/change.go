@@ -37,11 +37,19 @@ var ErrMissing = errors.New("there is no such job")
 var ErrTaken = errors.New("another job has this id")
 
 // Add puts a job on the board. Adding the same one again changes nothing.
-func (b *Board) Add(ctx context.Context, id string, spec job.Spec) (job.Job, error) {
+//
+// sign signs what shows that this member has added it; nil where members are not told apart.
+func (b *Board) Add(ctx context.Context, id string, spec job.Spec, sign func(job.Job) ([]byte, error)) (job.Job, error) {
 	if err := Check(spec); err != nil {
 		return job.Job{}, err
 	}
 	fact := job.Fact{Type: job.Added, Time: b.time(), By: b.member, Spec: &spec}
+	if sign != nil {
+		var err error
+		if fact.Signature, err = sign((job.Job{ID: id}).After(fact)); err != nil {
+			return job.Job{}, err
+		}
+	}
 	event, err := newEvent(link.Job(id), fact, 0)
 	if err != nil {
 		return job.Job{}, err

@@ -120,7 +120,7 @@ func (s *storm) step() {
 		if id[15]%4 == 0 {
 			spec.OnLost = job.Again
 		}
-		s.acts(name, func(m *claim.Member) { s.fails(second(m.Board.Add(t.Context(), id, spec))) })
+		s.acts(name, func(m *claim.Member) { s.fails(second(m.Board.Add(t.Context(), id, spec, nil))) })
 	case 1:
 		s.yards[name].Finish("done", 0.5)
 	case 2:

@@ -48,7 +48,7 @@ func add(t testing.TB, f *linktest.Fleet, spec job.Spec, ids ...string) {
 		spec.Project, spec.Command = "shop", "fix"
 	}
 	for _, id := range ids {
-		_, err := b.Add(t.Context(), id, spec)
+		_, err := b.Add(t.Context(), id, spec, nil)
 		check(t, err)
 	}
 }

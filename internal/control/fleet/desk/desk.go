@@ -25,6 +25,8 @@ type Options struct {
 	// has none.
 	Root, Name func(string) string
 
+	// Sign signs what this machine says.
+	Sign func(text []byte) ([]byte, error)
 	// Wake makes it look at what the machine does: an attempt may have ended, or there is room.
 	Wake <-chan struct{}
 	Log  *slog.Logger

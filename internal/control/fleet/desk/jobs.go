@@ -127,7 +127,7 @@ func (d *Desk) AddJob(ctx context.Context, a daemonapi.AddJob) (daemonapi.Job, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	j, err := s.board.Add(ctx, a.ID, spec)
+	j, err := s.board.Add(ctx, a.ID, spec, func(j job.Job) ([]byte, error) { return d.Sign(j.Signed(s.link.Fleet)) })
 	switch {
 	case errors.Is(err, board.ErrTaken):
 		return daemonapi.Job{}, failure("conflict", err.Error(), "see: stopgate job show "+a.ID)

@@ -251,3 +251,28 @@ func TestUserNames(t *testing.T) {
 		}
 	}
 }
+
+// What a machine signs is known to be its own, and nothing else is.
+func TestIssue20WhatAMachineSigns(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	if signature, err := Sign(dir, []byte("x")); err != nil || signature != nil {
+		t.Errorf("without a key: %v", err)
+	}
+	key, err := MakeKey(dir)
+	check(t, err)
+	stranger, err := MakeKey(other)
+	check(t, err)
+	signature, err := Sign(dir, []byte("run it"))
+	check(t, err)
+	check(t, CheckSignature(key, []byte("run it"), signature))
+	for name, wrong := range map[string]error{
+		"other words":  CheckSignature(key, []byte("run that"), signature),
+		"another key":  CheckSignature(stranger, []byte("run it"), signature),
+		"no signature": CheckSignature(key, []byte("run it"), nil),
+		"no key":       CheckSignature("", []byte("run it"), signature),
+	} {
+		if wrong == nil {
+			t.Errorf("%s: it is taken for its own", name)
+		}
+	}
+}

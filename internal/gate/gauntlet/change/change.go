@@ -31,6 +31,9 @@ type Scope struct {
 	// commit where the checkout does not have them.
 	CI   bool
 	Head string // empty: HEAD
+	// Before is what CI had before the commit that it got. Changes are counted from there where Base
+	// has that commit already, as after a push to the base branch. Empty: then nothing has changed.
+	Before string
 	// Made are commits that count as changed although the base has them, as those do that a
 	// session made and pushed.
 	Made []string

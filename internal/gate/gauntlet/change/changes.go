@@ -11,7 +11,7 @@ import (
 
 // Set is what changed.
 type Set struct {
-	// All means that everything counts as changed, and Note says why.
+	// All means that everything counts as changed. Note says why, or why changes are not counted from the base.
 	All  bool
 	Note string
 	// Files are the changed files of the project, deleted ones and both names
@@ -70,7 +70,7 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 		files = slices.Concat(files, changed, added)
 	}
 	made, err := w.made(ctx, scope, p)
-	return Set{Files: w.project(append(files, made...))}, err
+	return Set{Note: p.Landed, Files: w.project(append(files, made...))}, err
 }
 
 // made lists the files of those commits that count wherever the base is, as far as they

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Position struct {
 	Base       string // the ref that was used
 	BaseCommit string // empty: there is none
 	MergeBase  string // empty: there is none
+	// Landed says, for a person, that the base that was asked for has the commit already, and what Base is instead.
+	Landed string
 }
 
 // BaseError is a base that a person named and that cannot be used.
@@ -63,9 +66,31 @@ func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) 
 	if scope.Explicit && base == "" {
 		return Position{}, &BaseError{scope.Base, "see git branch --all, or run git fetch"}
 	}
-	if scope.needsBase() {
+	switch {
+	case !scope.needsBase():
+	case scope.CI && scope.Before != "" && p.MergeBase != "" && p.MergeBase == p.Head:
+		return w.landed(ctx, scope, p)
+	default:
 		p.Note = p.without(scope)
 	}
+	return p, nil
+}
+
+// landed is the position of a commit that the base has already: what the push brought counts, and where
+// that is not known, everything. A push can also go back to an older commit.
+func (w *Worktree) landed(ctx context.Context, scope Scope, p Position) (Position, error) {
+	at, err := w.repo.Locate(ctx, scope.Before, p.Head)
+	if err != nil {
+		return p, err
+	}
+	has := p.Base + " already has this commit"
+	if !at.Complete || at.Merge == "" || at.Merge == p.Head {
+		p.Base, p.BaseCommit, p.MergeBase = "", "", ""
+		p.Note = has + ", and what it had before is not known here, so every file counts as changed"
+		return p, nil
+	}
+	p.Base, p.BaseCommit, p.MergeBase = scope.Before, at.Base, at.Merge
+	p.Landed = fmt.Sprintf("%s, so changes are counted from %s", has, scope.Before)
 	return p, nil
 }
 
@@ -141,20 +166,24 @@ type candidate struct{ base, tip string }
 
 // candidates are what may serve as a base, the best first.
 func (s Scope) candidates() (list []candidate) {
-	tip := "HEAD"
-	if s.CI && s.Head != "" {
-		tip = s.Head
+	bases := []string{s.Base}
+	switch {
+	case s.Base == "":
+		bases = []string{originHead, git.OriginMain}
+	case s.CI && !s.Explicit: // a checkout has no branch but its own
+		bases = append(bases, "refs/remotes/origin/"+s.Base)
 	}
-	if s.Base == "" {
-		list = append(list, candidate{originHead, tip}, candidate{git.OriginMain, tip})
-	} else {
-		list = append(list, candidate{s.Base, tip})
+	tips := []string{"HEAD"}
+	if s.CI && s.Head != "" { // a checkout of a pull request's own commit does not have the merge that CI names
+		tips = []string{s.Head, "HEAD"}
+	}
+	for _, tip := range tips {
+		for _, base := range bases {
+			list = append(list, candidate{base, tip})
+		}
 	}
 	if s.CI && !s.Explicit {
-		if s.Base != "" { // a checkout has no branch but its own
-			list = append(list, candidate{"refs/remotes/origin/" + s.Base, tip})
-		}
-		list = append(list, candidate{"HEAD^", "HEAD"})
+		list = append(list, candidate{cmp.Or(s.Before, "HEAD^"), "HEAD"})
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,7 +61,7 @@ func TestPosition(t *testing.T) {
 	check("CI, only the remote's branch", ".", Scope{CI: true, Base: "main"}, want)
 	last := with(func(p *Position) { p.Base = "HEAD^" })
 	check("CI, base missing", ".", Scope{CI: true, Base: "gone"}, last)
-	check("CI, head missing", ".", Scope{CI: true, Base: "main", Head: "gone"}, last)
+	check("CI, head missing", ".", Scope{CI: true, Base: "main", Head: "gone"}, want)
 
 	r.Git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
 	check("origin/main", ".", Scope{}, want)
@@ -79,6 +80,41 @@ func TestOtherDefaultBranch(t *testing.T) {
 	r.Git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
 	if p := position(t, open(t, r), Scope{}); p.Base != "origin/trunk" || p.BaseCommit == one || p.MergeBase != p.Head {
 		t.Errorf("%+v", p)
+	}
+}
+
+// CI is never told that nothing has changed by a commit that it just got.
+func TestIssue19APushToTheBaseIsWhatItBrought(t *testing.T) {
+	r := gittest.New(t)
+	var commits []string
+	for _, name := range []string{"a", "b", "c"} {
+		r.Write(name, "1\n")
+		commits = append(commits, r.Commit(name))
+	}
+	r.Origin()
+	zeros := strings.Repeat("0", 40)
+	everything := "origin/main already has this commit, and what it had before is not known here, so every file counts as changed"
+	for _, test := range []struct {
+		name  string
+		scope Scope
+		files []string
+		note  string
+	}{
+		{"one commit", Scope{CI: true, Before: commits[1]}, []string{"c"}, "origin/main already has this commit, so changes are counted from " + commits[1]},
+		{"two commits", Scope{CI: true, Before: commits[0]}, []string{"b", "c"}, "origin/main already has this commit, so changes are counted from " + commits[0]},
+		{"CI does not say", Scope{CI: true, Before: "HEAD^"}, []string{"c"}, "origin/main already has this commit, so changes are counted from HEAD^"},
+		{"a base that a person names", Scope{CI: true, Base: "HEAD", Explicit: true, Before: "HEAD^"}, []string{"c"}, "HEAD already has this commit, so changes are counted from HEAD^"},
+		{"another default branch", Scope{CI: true, Base: "gone", Before: commits[0]}, []string{"b", "c"}, ""},
+		{"a new branch", Scope{CI: true, Before: zeros}, []string{"a", "b", "c"}, everything},
+		{"not in the checkout", Scope{CI: true, Before: strings.Repeat("1", 40)}, []string{"a", "b", "c"}, everything},
+		{"back to an older commit", Scope{CI: true, Head: commits[1], Before: commits[2]}, []string{"a", "b", "c"}, everything},
+		{"the first commit", Scope{CI: true, Head: commits[0], Before: commits[0] + "^"}, []string{"a", "b", "c"}, everything},
+		{"not CI", Scope{Before: commits[0]}, nil, ""},
+	} {
+		set := changes(t, open(t, r), test.scope)
+		if !cmp.Equal(set.Files, test.files) || set.Note != test.note || set.All != (test.note == everything) {
+			t.Errorf("%s: %+v", test.name, set)
+		}
 	}
 }
 
