@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -139,7 +141,11 @@ func (m *machine) create(j job.Job, owner string, soon bool) (engine.Create, err
 	if err != nil {
 		return engine.Create{}, err
 	}
-	create, err := shelf.create(daemonapi.Start{ID: owner, Project: root, Cwd: root, Command: j.Spec.Command, Args: j.Spec.Args})
+	start := daemonapi.Start{ID: owner, Project: root, Cwd: root, Command: j.Spec.Command, Args: j.Spec.Args}
+	create, err := shelf.create(start)
+	if j.Spec.Worker {
+		create, err = shelf.createItem(start, j.Spec.Vars)
+	}
 	create.By, create.Job = "job "+j.ID, &engine.Job{ID: j.ID, Again: j.Spec.OnLost == job.Again}
 	return create, err
 }
@@ -225,4 +231,47 @@ func (m *machine) Tell(ctx context.Context, n claim.Notice) {
 	if err != nil {
 		m.opts.Log.Error("cannot tell people about a job", "error", err)
 	}
+}
+
+// createItem is what a worker runs for an item.
+func (shelf shelf) createItem(s daemonapi.Start, vars map[string]string) (engine.Create, error) {
+	for _, w := range shelf.Workers() {
+		if w.Name == s.Command {
+			return shelf.createOf(w.Start(vars), w.Runbook, s)
+		}
+	}
+	return engine.Create{}, failure("invalid", "there is no worker "+s.Command+" in the runbooks", shelf.notice)
+}
+
+// addJob adds a job for what a runbook says is one, once for an id.
+func (p *plane) addJob(ctx context.Context, id, root string, says runbook.Job, spec job.Spec) (daemonapi.Job, error) {
+	if spec.Project = p.fleetName(root); spec.Project == "" {
+		return daemonapi.Job{}, failure("invalid", "the runbook makes a job of it, and the fleet has no name for the project "+root, "name it in the global configuration, under fleet.projects; or start it here: stopgate start --host "+daemonapi.Here+" "+spec.Command)
+	}
+	spec.Needs, spec.OnLost, spec.Cap = says.Needs, job.OnLost(says.OnLost), says.Cap
+	if p.desk == nil {
+		return daemonapi.Job{}, failure("unavailable", "this daemon does not take part in a fleet", "")
+	}
+	return p.desk.Add(ctx, id, spec)
+}
+
+// startJob adds a job in the place of a start: what any machine may do is not started here. It is shown as what it is
+// on the machine that takes it first.
+func (p *plane) startJob(ctx context.Context, s daemonapi.Start, create engine.Create, says runbook.Job) (daemonapi.Owner, error) {
+	j, err := p.addJob(ctx, s.ID, create.Project, says, job.Spec{Command: s.Command, Args: s.Args})
+	if err != nil {
+		return daemonapi.Owner{}, err
+	}
+	return daemonapi.Owner{
+		ID: job.Owner(j.ID, 1), Kind: string(create.Kind), Name: create.Name, Command: create.Command, Project: create.Project, Cwd: create.Cwd,
+		Status: string(engine.Queued), Reason: strings.Join(j.Waits, "; "), Created: j.Added, Updated: j.Since, By: "job " + j.ID, Job: j.ID,
+	}, nil
+}
+
+// jobStatus is where a job stands, as far as this machine knows.
+func (p *plane) jobStatus(id string) (j daemonapi.Job, known bool) {
+	if p.desk == nil {
+		return j, false
+	}
+	return p.desk.Known(id)
 }

@@ -72,6 +72,11 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if err != nil {
 		return daemonapi.Owner{}, err
 	}
+	if command, _, err := shelf.Command(s.Command, s.Runbook); err == nil && command.Job.On && s.Host == "" {
+		owner, err := p.startJob(ctx, s, create, command.Job)
+		owner.Notice = shelf.notice
+		return owner, err
+	}
 	create.Site = p.site(ctx, create)
 	owner, err := p.do(ctx, s.ID, engine.Input{ID: "create", What: create})
 	owner.Notice = shelf.notice

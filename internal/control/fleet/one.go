@@ -277,7 +277,6 @@ func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 // environment stay here.
 func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	if s.Host == "" || p.isHere(s.Host) {
-		s.Host = ""
 		return p.Plane.Start(ctx, s)
 	}
 	if !p.f.knows(s.Host) {

@@ -27,6 +27,8 @@ type Options struct {
 
 	// Sign signs what this machine says.
 	Sign func(text []byte) ([]byte, error)
+	// News is called when something about jobs has changed. It must not block.
+	News func()
 	// Wake makes it look at what the machine does: an attempt may have ended, or there is room.
 	Wake <-chan struct{}
 	Log  *slog.Logger
@@ -77,6 +79,7 @@ func (d *Desk) Run(ctx context.Context, l *link.Link, peers Peers) {
 	deaths := &deaths{desk: d, member: l.Member, board: b, peers: peers.Peers, missing: map[string]time.Time{}}
 	var all sync.WaitGroup
 	all.Go(func() { d.follow(ctx, b) })
+	all.Go(func() { d.passOn(ctx, b) })
 	all.Go(func() { member.Run(ctx) })
 	all.Go(func() { deaths.run(ctx) })
 	all.Wait()
@@ -99,6 +102,19 @@ func (d *Desk) follow(ctx context.Context, b *board.Board) {
 		if err := b.Follow(ctx); ctx.Err() == nil {
 			d.Log.Warn("the fleet's jobs cannot be followed; trying again", "error", err)
 			_ = pause.For(ctx, retry)
+		}
+	}
+}
+
+// passOn tells the daemon of news.
+func (d *Desk) passOn(ctx context.Context, b *board.Board) {
+	for {
+		news := b.News()
+		d.News()
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (w *world) Peers() []daemonapi.FleetMember {
 // options are those of a desk of a test.
 func options(y *claimtest.Yard) Options {
 	return Options{
-		Machine: y, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
+		Machine: y, News: func() {}, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
 		Root: func(name string) string {
 			if name == "shop" {
 				return "/work/shop"

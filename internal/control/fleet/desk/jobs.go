@@ -91,6 +91,18 @@ func (s *session) find(ctx context.Context, id string) (job.Job, error) {
 	return job.Job{}, failure("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", id, len(found)), "use more of the id: stopgate job list")
 }
 
+// Known is a job as this machine knows it, without asking the fleet; false where it knows of none.
+func (d *Desk) Known(id string) (daemonapi.Job, bool) {
+	d.mu.Lock()
+	s := d.now
+	d.mu.Unlock()
+	if s == nil {
+		return daemonapi.Job{}, false
+	}
+	j, known := s.board.Job(id)
+	return view(j), known
+}
+
 // Job is one job, with why it waits.
 func (d *Desk) Job(ctx context.Context, id string) (daemonapi.Job, error) {
 	s, err := d.session()
@@ -110,27 +122,34 @@ func (d *Desk) Job(ctx context.Context, id string) (daemonapi.Job, error) {
 
 // AddJob adds a job, once for an id.
 func (d *Desk) AddJob(ctx context.Context, a daemonapi.AddJob) (daemonapi.Job, error) {
-	s, err := d.session()
-	if err != nil {
+	if _, err := d.session(); err != nil {
 		return daemonapi.Job{}, err
 	}
 	name, err := d.nameOf(a)
 	if err != nil {
 		return daemonapi.Job{}, err
 	}
-	spec := job.Spec{
+	return d.Add(ctx, a.ID, job.Spec{
 		Project: name, Command: a.Command, Args: a.Args, Needs: a.Needs, Host: a.Only,
 		OnLost: job.OnLost(a.OnLost), Cap: a.Cap, USD: a.Reserve,
+	})
+}
+
+// Add adds what a job says, once for an id.
+func (d *Desk) Add(ctx context.Context, id string, spec job.Spec) (daemonapi.Job, error) {
+	s, err := d.session()
+	if err != nil {
+		return daemonapi.Job{}, err
 	}
 	if err := board.Check(spec); err != nil {
 		return daemonapi.Job{}, failure("invalid", err.Error(), "")
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	j, err := s.board.Add(ctx, a.ID, spec, func(j job.Job) ([]byte, error) { return d.Sign(j.Signed(s.link.Fleet)) })
+	j, err := s.board.Add(ctx, id, spec, func(j job.Job) ([]byte, error) { return d.Sign(j.Signed(s.link.Fleet)) })
 	switch {
 	case errors.Is(err, board.ErrTaken):
-		return daemonapi.Job{}, failure("conflict", err.Error(), "see: stopgate job show "+a.ID)
+		return daemonapi.Job{}, failure("conflict", err.Error(), "see: stopgate job show "+id)
 	case err != nil:
 		return daemonapi.Job{}, asFailure(err)
 	}

@@ -41,15 +41,17 @@ const (
 
 // Spec is what is to be done.
 type Spec struct {
-	Project string            `json:"project"` // its name: each member maps it to a path
-	Command string            `json:"command"`
-	Args    []string          `json:"args,omitempty"`
-	Needs   []string          `json:"needs,omitempty"` // labels that a member must have
-	Host    string            `json:"host,omitempty"`  // the only member that may do it
-	OnLost  OnLost            `json:"on_lost,omitempty"`
-	Cap     string            `json:"cap,omitempty"` // that it counts against
-	USD     float64           `json:"usd,omitempty"` // reserved of the cap where the runbook has no budget
-	Vars    map[string]string `json:"vars,omitempty"`
+	Project string   `json:"project"` // its name: each member maps it to a path
+	Command string   `json:"command"`
+	Args    []string `json:"args,omitempty"`
+	Needs   []string `json:"needs,omitempty"` // labels that a member must have
+	Host    string   `json:"host,omitempty"`  // the only member that may do it
+	OnLost  OnLost   `json:"on_lost,omitempty"`
+	Cap     string   `json:"cap,omitempty"` // that it counts against
+	USD     float64  `json:"usd,omitempty"` // reserved of the cap where the runbook has no budget
+	// Worker means that Command is a worker, which has an item of a queue with these Vars.
+	Worker bool              `json:"worker,omitempty"`
+	Vars   map[string]string `json:"vars,omitempty"`
 }
 
 // Job is a job as its facts say it is.
