@@ -91,6 +91,7 @@ func (c *command) doctor(ctx context.Context) error {
 		}
 	}
 	d.checkStore(id, s)
+	d.checkMembers(s)
 	return c.diagnosed(d)
 }
 
@@ -268,6 +269,18 @@ func (d *diagnosis) checkStore(id member.Identity, s status) {
 		d.add(levelWarn, "store", fmt.Sprintf("it has %s; only the administrator of %s can see whether sync_interval is always", plain.Count(len(s.Members), "machine"), id.NATS), "set sync_interval: always in the servers' configuration")
 	default:
 		d.add(levelOK, "store", "it can be read; the fleet has "+plain.Count(len(s.Members), "machine"), "")
+	}
+}
+
+// checkMembers says which machines are away, or of another version.
+func (d *diagnosis) checkMembers(s status) {
+	for _, m := range s.Members {
+		switch {
+		case m.State == "silent" || m.State == "lost":
+			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has not reported for %s", plain.Duration(time.Duration(m.Heard)*time.Second)), "is it up, and its daemon? On it: stopgate fleet doctor. If it is gone for good: stopgate fleet leave "+m.Name)
+		case m.Version != "" && m.Version != version():
+			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has version %s, and this machine %s", m.Version, version()), "install the same version on both")
+		}
 	}
 }
 

@@ -115,7 +115,7 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 		text += fmt.Sprintf("\nNo hub could be told (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
 	}
 	if id.Hub > 0 && len(id.Hubs) > 1 {
-		text += fmt.Sprintf("\nThe fleet has one hub less: losing another one stops it. A machine at the same address\ncan take its place: stopgate fleet invite --hub, on the machine that made the fleet.\n")
+		text += "\nThe fleet has one hub less: losing another one stops it. A machine at the same address\ncan take its place: stopgate fleet invite --hub, on the machine that made the fleet.\n"
 	}
 	return c.show(left{Fleet: id.Fleet, Member: id.Name, Kept: kept, Told: told == nil}, text)
 }

@@ -79,6 +79,8 @@ func (h *hub) waits() string {
 	switch {
 	case len(missing) > 0:
 		return "the fleet waits for " + strings.Join(missing, " and ")
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the hubs have not agreed on a leader yet; that takes some seconds"
 	case err != nil:
 		return err.Error()
 	}

@@ -49,6 +49,9 @@ func (id Identity) Members(ctx context.Context, log *jetstream.Store) (all []Rec
 	return all, wrong
 }
 
+// ErrTaken says that a fleet has a member of a name.
+var ErrTaken = errors.New("the name is taken")
+
 // Enroll makes this machine a member of a fleet without hubs: it writes its own record.
 func (id Identity) Enroll(ctx context.Context, stateDir string, now time.Time) error {
 	return id.withStore(ctx, stateDir, func(log *jetstream.Store) error {
@@ -58,7 +61,7 @@ func (id Identity) Enroll(ctx context.Context, stateDir string, now time.Time) e
 		}
 		for _, m := range members {
 			if m.Name == id.Name && !m.Left && m.Key != id.Key {
-				return fmt.Errorf("the fleet has a member %s already: choose another name with --name", id.Name)
+				return fmt.Errorf("%w: %s is in the fleet already; choose another name with --name", ErrTaken, id.Name)
 			}
 		}
 		return Record{Name: id.Name, User: id.User, Key: id.Key, Time: now.UTC().Truncate(time.Second)}.Append(ctx, log, id.Fleet, nil)
