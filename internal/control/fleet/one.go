@@ -21,7 +21,7 @@ const (
 // Owner implements api.Plane. Of a machine that cannot be asked the answer is what it showed last.
 func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 	own, err := p.Plane.Owner(ctx, id)
-	at, err := p.find(owners, id, own.ID, err)
+	at, err := p.find(ctx, owners, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -34,11 +34,11 @@ func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 
 // ownerAt finds where an owner is.
 func (p *Plane) ownerAt(ctx context.Context, id string) (place, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return place{}, nil
 	}
 	own, err := p.Plane.Owner(ctx, id)
-	return p.find(owners, id, own.ID, err)
+	return p.find(ctx, owners, id, own.ID, err)
 }
 
 // Cancel implements api.Plane.
@@ -51,7 +51,7 @@ func (p *Plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daem
 		return p.Plane.Cancel(ctx, id, c)
 	}
 	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/cancel", c, repeat)
-	return p.away(at.host, o), err
+	return p.changed(at.host, o, err)
 }
 
 // Resume implements api.Plane.
@@ -64,7 +64,7 @@ func (p *Plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 		return p.Plane.Resume(ctx, id, r)
 	}
 	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, lookFirst+": stopgate pipeline show "+at.id)
-	return p.away(at.host, o), err
+	return p.changed(at.host, o, err)
 }
 
 // Graph implements api.Plane.
@@ -152,17 +152,17 @@ func (p *Plane) logPart(ctx context.Context, at place, q api.LogQuery, to io.Wri
 
 // agentAt finds where an agent is.
 func (p *Plane) agentAt(ctx context.Context, id string) (place, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return place{}, nil
 	}
 	own, err := p.Plane.Agent(ctx, id)
-	return p.find(agents, id, own.ID, err)
+	return p.find(ctx, agents, id, own.ID, err)
 }
 
 // Agent implements api.Plane.
 func (p *Plane) Agent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	own, err := p.Plane.Agent(ctx, id)
-	at, err := p.find(agents, id, own.ID, err)
+	at, err := p.find(ctx, agents, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -243,7 +243,7 @@ func (p *Plane) Kill(ctx context.Context, agent string, k daemonapi.Kill) (daemo
 // Decision implements api.Plane.
 func (p *Plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	own, err := p.Plane.Decision(ctx, id)
-	at, err := p.find(decisions, id, own.ID, err)
+	at, err := p.find(ctx, decisions, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -257,11 +257,11 @@ func (p *Plane) Decision(ctx context.Context, id string) (daemonapi.Decision, er
 
 // Answer implements api.Plane.
 func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return p.Plane.Answer(ctx, id, a)
 	}
 	own, err := p.Plane.Decision(ctx, id)
-	at, err := p.find(decisions, id, own.ID, err)
+	at, err := p.find(ctx, decisions, id, own.ID, err)
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
@@ -269,6 +269,10 @@ func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 		return p.Plane.Answer(ctx, id, a)
 	}
 	d, err := act[daemonapi.Decision](ctx, p, at.host, "/v1/decisions/"+at.id+"/answer", a, repeat)
+	if err == nil && at.owner.Kind != "" { // it is not open any more
+		at.owner.Decision = nil
+		p.f.others.Put(at.host, at.owner)
+	}
 	d.Away = p.awayFrom(at.host)
 	return d, err
 }
@@ -284,8 +288,13 @@ func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	}
 	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
-	if err == nil { // whoever asks for it next need not wait until it is published
-		p.f.others.Put(s.Host, o)
+	return p.changed(s.Host, o, err)
+}
+
+// changed is what another machine answered, which lists show from now on: what it publishes comes a moment later.
+func (p *Plane) changed(host string, o daemonapi.Owner, err error) (daemonapi.Owner, error) {
+	if err == nil {
+		p.f.others.Put(host, o)
 	}
-	return p.away(s.Host, o), err
+	return p.away(host, o), err
 }

@@ -236,6 +236,69 @@ func TestIssue20OthersMayDoWhatTheReceiverAllows(t *testing.T) {
 	}
 }
 
+// What a machine does not show any more is found by its id all the same.
+func TestWhatNoMachineShowsIsSought(t *testing.T) {
+	w := newWorld(t)
+	w.users["vps"], w.users["desk"] = "ann", "ann"
+	old := func(id int) daemonapi.Owner {
+		o, ended := owner(id), time.Now().Add(-72*time.Hour)
+		o.Status, o.Ended = "done", &ended
+		return o
+	}
+	laptop := w.machine("laptop", "ann", owner(1))
+	w.machine("vps", "ann", owner(2), old(0xaaaa1), old(0xbbbb1))
+	w.machine("desk", "ann", old(0xbbbb2))
+	w.sees(laptop, 2)
+	w.hears(laptop, "vps", "desk")
+	o, err := laptop.Owner(t.Context(), old(0xaaaa1).ID[:15])
+	check(t, err)
+	a, err := laptop.Agent(t.Context(), old(0xaaaa1).Agent.ID)
+	check(t, err)
+	d, err := laptop.Decision(t.Context(), old(0xaaaa1).Decision.ID)
+	check(t, err)
+	if o.Host != "vps" || a.Host != "vps" || d.Host != "vps" || o.ID != old(0xaaaa1).ID {
+		t.Errorf("%q %q %q", o.Host, a.Host, d.Host)
+	}
+	_, err = laptop.Owner(t.Context(), old(0xbbbb1).ID[:15])
+	if daemonapi.Code(err) != "conflict" || !strings.Contains(err.(*api.Error).Hint, "on desk") || !strings.Contains(err.(*api.Error).Hint, "on vps") {
+		t.Errorf("a prefix of two machines: %v", err)
+	}
+	if _, err := laptop.Owner(t.Context(), "ffffffff"); daemonapi.Code(err) != "not_found" {
+		t.Errorf("what there is nowhere: %v", err)
+	}
+}
+
+// One machine that is asked for by its name answers itself, page by page, with more than it shows.
+func TestTheListOfOneMachine(t *testing.T) {
+	w := newWorld(t)
+	w.users["vps"] = "ann"
+	laptop := w.machine("laptop", "ann", owner(1))
+	vps := w.machine("vps", "ann")
+	ended := time.Now().Add(-72 * time.Hour)
+	for i := range 7 {
+		o := owner(100 + i)
+		o.Status, o.Ended = "done", &ended
+		vps.own.put(o)
+	}
+	w.hears(laptop, "vps")
+	q := &api.Query{Kind: "pipeline", Host: "vps", Limit: 3}
+	var ids []string
+	for _, o := range laptop.list(t, q) {
+		if o.Host != "vps" {
+			t.Errorf("%s is on %q", o.ID, o.Host)
+		}
+		ids = append(ids, o.ID[14:])
+	}
+	if want := "6a 69 68 67 66 65 64"; strings.Join(ids, " ") != want {
+		t.Errorf("it lists %v, not %s", ids, want)
+	}
+	settled, err := laptop.Decisions(t.Context(), &api.Query{Host: "vps", Past: true, Limit: 50})
+	check(t, err)
+	if len(settled.Items) != 7 || settled.Items[0].Host != "vps" {
+		t.Errorf("settled: %+v", settled)
+	}
+}
+
 // A job is run only for those whom this machine allows to run commands, and only where they have signed it.
 func TestIssue20JobsOfOthersAreRunIfTheyMay(t *testing.T) {
 	f := New(Options{Config: func() *config.Global {

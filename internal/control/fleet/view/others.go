@@ -101,7 +101,7 @@ func (v *Others) Take(member, id string, text []byte) {
 	v.shrink(member)
 }
 
-// Put shows an owner of which its member has just told us. What the member publishes takes its place.
+// Put shows an owner as its member has just told us. What the member publishes takes its place.
 func (v *Others) Put(member string, o daemonapi.Owner) {
 	if text, err := Encode(o, true); err == nil {
 		v.Take(member, o.ID, text)
@@ -191,8 +191,8 @@ func (v *Others) Skipped() Skipped {
 	return v.skipped
 }
 
-// All are the views, with the members that they are of, in any order. They must not be changed, and the loop
-// must be short: views that come meanwhile wait.
+// All are the views, with the members that they are of, in any order. They never change: another view takes the
+// place of one. The loop must be short, since those that come meanwhile wait.
 func (v *Others) All() iter.Seq2[string, *daemonapi.Owner] {
 	return func(yield func(string, *daemonapi.Owner) bool) {
 		v.mu.RLock()
