@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -206,7 +207,11 @@ func (s *stage) emptyHub(m *world.Machine) error {
 			return err
 		}
 	}
-	return os.RemoveAll(hubStore(m))
+	parts, err := filepath.Glob(filepath.Join(hubStore(m), "*")) // the directory may be a disk of its own
+	for _, part := range parts {
+		err = errors.Join(err, os.RemoveAll(part))
+	}
+	return err
 }
 
 // flipBit flips one bit of what a hub has of the fleet's store.

@@ -13,10 +13,10 @@ import (
 // Everything breaks that the plan says, while owners, agents and jobs run on three machines.
 func TestChaosOfAFleet(t *testing.T) {
 	n, seed, begun := sizeOfRun(), seedtest.Seed(t), time.Now()
-	s := newStage(t, seed, n, world.Loopback)
+	s := newStage(t, seed, n, world.Best)
 	s.found()
 	s.setCap()
-	faults := plan(seed, n.faults, len(s.Machines), n.part, fullDisk, flipBit)
+	faults := plan(seed, n.faults, len(s.Machines), n.part, s.without()...)
 
 	ctx, cancel := context.WithCancel(s.ctx)
 	over := make(chan struct{})

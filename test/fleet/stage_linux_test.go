@@ -10,7 +10,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,9 +156,37 @@ func (s *stage) found() {
 	for _, m := range s.Machines {
 		check(s.T, s.startDaemon(m))
 	}
+	s.makeDisk()
 	check(s.T, s.Found(s.ctx, fleetName))
 	check(s.T, s.awaitWhole())
 	s.Logf("the fleet is whole after %.1f s", time.Since(begun).Seconds())
+}
+
+// makeDisk gives the last machine's hub a small disk of its own, where we may.
+func (s *stage) makeDisk() {
+	s.Helper()
+	if os.Getuid() != 0 {
+		return
+	}
+	m := s.Machines[len(s.Machines)-1]
+	disk, err := m.SmallDisk(hubStore(m), 256)
+	if err != nil {
+		s.Logf("no small disk: %v", err)
+		return
+	}
+	s.disk = disk
+}
+
+// without are the kinds of faults that are left out: those that need another user, and all but those that CHAOS_ONLY
+// names, with commas between them.
+func (s *stage) without() (left []kind) {
+	only := os.Getenv("CHAOS_ONLY")
+	for _, share := range shares {
+		if share.kind == fullDisk && s.disk == nil || only != "" && !slices.Contains(strings.Split(only, ","), string(share.kind)) {
+			left = append(left, share.kind)
+		}
+	}
+	return left
 }
 
 // root is a machine's project.

@@ -118,10 +118,7 @@ func (w *World) sockets() (left []string) {
 
 // Close ends everything and removes the directory, unless it is to be kept. It names what would not end.
 func (w *World) Close() error {
-	var err error
-	for _, pid := range w.everything() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	err := Signal(w.everything(), syscall.SIGKILL)
 	for _, m := range w.Machines {
 		m.reap()
 	}
@@ -131,7 +128,9 @@ func (w *World) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for range pause.Doubling(ctx, 10*time.Millisecond, 200*time.Millisecond) {
-		if len(w.everything()) == 0 && (w.Network == nil || len(w.Network.Left()) == 0) {
+		left := w.everything()
+		err = errors.Join(err, Signal(left, syscall.SIGKILL)) // what was being forked meanwhile
+		if len(left) == 0 && (w.Network == nil || len(w.Network.Left()) == 0) {
 			break
 		}
 	}
