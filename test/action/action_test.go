@@ -123,6 +123,7 @@ type runner struct {
 	inputs                        map[string]string
 	pathFile, outputFile, summary string
 	releases                      string
+	more                          []string // variables
 	log                           bytes.Buffer
 }
 
@@ -208,12 +209,12 @@ func (j *runner) environ() []string {
 	system := map[string]string{"linux": "Linux", "darwin": "macOS"}[runtime.GOOS]
 	processor := map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH]
 	path := slices.Concat(added, j.path, machine)
-	return []string{
+	return append([]string{
 		"CI=true", "GITHUB_ACTIONS=true", "GITHUB_BASE_REF=main", "GITHUB_WORKSPACE=" + j.workspace,
 		"GITHUB_PATH=" + j.pathFile, "GITHUB_OUTPUT=" + j.outputFile, "GITHUB_STEP_SUMMARY=" + j.summary,
 		"HOME=" + filepath.Join(filepath.Dir(j.workspace), "home"), "PATH=" + strings.Join(path, ":"),
 		"RUNNER_OS=" + system, "RUNNER_ARCH=" + processor, "RUNNER_TEMP=" + j.temp, "STOPGATE_RELEASES=" + j.releases,
-	}
+	}, j.more...)
 }
 
 func (j *runner) want(code int, says string) {
@@ -244,7 +245,7 @@ func TestIssue19ActionRunsTheGates(t *testing.T) {
 	}
 
 	red := newRunner(t, release)
-	red.inputs["version"], red.inputs["checksum"] = "v0.1.0", release.checksum
+	red.inputs["version"], red.inputs["checksum"] = "v0.1.0", strings.ToUpper(release.checksum)
 	red.inputs["args"] = "--gate test\n--no-cache"
 	check(t, os.WriteFile(filepath.Join(red.workspace, "a project", "red"), nil, 0o644))
 	red.want(1, "::error title=stopgate%3A test::")
@@ -300,6 +301,41 @@ func TestIssue19ActionChoosesTheProgram(t *testing.T) {
 	branch := newRunner(t, release)
 	branch.ref = "main"
 	branch.want(2, `"main" is not a release; set the input version`)
+}
+
+// A push to the base branch is judged, too.
+func TestIssue19ActionJudgesAPush(t *testing.T) {
+	j := newRunner(t, newRelease(t, nil))
+	j.path = []string{built(t)}
+	repo := gittest.At(t, j.workspace)
+	repo.Write("a project/red", "")
+	repo.Commit("red")
+	repo.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	event := filepath.Join(j.temp, "event.json")
+	check(t, os.WriteFile(event, []byte(`{"before":"`+strings.TrimSpace(repo.Git("rev-parse", "HEAD^"))+`"}`), 0o644))
+	j.more = []string{"GITHUB_BASE_REF=", "GITHUB_EVENT_NAME=push", "GITHUB_EVENT_PATH=" + event}
+	j.want(1, "::error title=stopgate%3A test::")
+}
+
+// With verify-proof the attestations of the remote are fetched, and the command is called in place of run.
+func TestIssue19ActionVerifiesProofs(t *testing.T) {
+	j := newRunner(t, newRelease(t, nil))
+	j.path = []string{built(t)}
+	j.inputs["verify-proof"] = "true"
+	repo := gittest.At(t, j.workspace)
+	remote := filepath.Join(j.temp, "remote")
+	repo.Git("init", "-q", "--bare", remote)
+	repo.Git("remote", "add", "origin", remote)
+	j.want(0, "no attestation counts: ")
+
+	repo.Git("notes", "--ref=stopgate", "add", "-m", "{}")
+	repo.Git("push", "-q", "origin", "refs/notes/stopgate")
+	repo.Git("update-ref", "-d", "refs/notes/stopgate")
+	j.want(0, "no attestation counts: ")
+	repo.Git("notes", "--ref=stopgate", "show") // it was fetched
+	if got := checktest.Read(t, j.summary); !strings.Contains(got, "no attestation counts") {
+		t.Errorf("summary\n%s", got)
+	}
 }
 
 // A runner refuses an action without these.

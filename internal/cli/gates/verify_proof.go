@@ -108,7 +108,11 @@ type proofs struct {
 // lines tell people what counts.
 func (p *proofs) lines() (lines []string) {
 	for _, o := range p.opinions {
-		lines = append(lines, plain.Line(o.String()))
+		line := plain.Line(o.String())
+		if n := p.accepting(o); o.Accepted && n < len(o.Gates) {
+			line += fmt.Sprintf(", %d of them with accept_proof", n)
+		}
+		lines = append(lines, line)
 	}
 	if p.strange > 0 {
 		lines = append(lines, fmt.Sprintf("note: the commit's note has %s that we cannot read", plain.Count(p.strange, "line")))
@@ -117,6 +121,20 @@ func (p *proofs) lines() (lines []string) {
 		lines = append(lines, "no attestation counts: "+plain.Line(p.why))
 	}
 	return lines
+}
+
+// accepting counts the gates of an attestation that accept one.
+func (p *proofs) accepting(o attestation.Opinion) (n int) {
+	accepting := map[string]bool{}
+	for _, job := range gauntlet.Jobs(p.options.Project, p.options.Environ) {
+		accepting[job.ID()] = job.Gate().AcceptProof
+	}
+	for _, gate := range o.Gates {
+		if accepting[gate.Job] {
+			n++
+		}
+	}
+	return n
 }
 
 // look finds out which passes count. An error is about the command line; any other reason why none

@@ -35,7 +35,7 @@ func newJobAdd() *cobra.Command {
 		Long: `Add a job: a command of the runbooks of a project, by default the one here, with its arguments. Machines
 know a project by its name under fleet.projects in their configuration.
 
-If the machine that runs it is not heard of for a minute, you are asked whether to wait, to do the job
+If the machine that runs it has not reported for a minute, you are asked whether to wait, to do the job
 again elsewhere, or to cancel it. With --on-lost again it is done again without asking: the machine that
 lost the fleet ends its attempt after 20 seconds. Use it only for work that may run twice.
 

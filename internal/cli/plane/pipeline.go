@@ -164,7 +164,8 @@ With --give-up, give up one that is held because its record is damaged: end what
 forget it. Its workspace stays; see stopgate workspace list.
 
 Exit code 0: cancelled, or it had already ended. 1: it is held, or this is an agent's shell. 2: no
-such id; the others are cancelled anyway. 3: the daemon could not be started.`,
+such id; the others are cancelled anyway. 3: the daemon could not be started, or the machine of the
+fleet that it is on does not answer.`,
 		Example:           fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
 		Args:              ids(someArgs, math.MaxInt),
 		PreRunE:           notForAgents,
@@ -247,7 +248,8 @@ is the answer; the message of -m goes to its agent.
 Agents cannot run this command: they must not decide about their own work.
 
 Exit code 0: resumed. 1: it is running, done or cancelled, or this is an agent's shell. 2: not found,
-or invalid command line. 3: the daemon could not be started.`,
+or invalid command line. 3: the daemon could not be started, or the machine of the fleet that it is
+on does not answer.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s resume 3f9a12bc
   stopgate %[1]s resume 3f9a12bc -m "use the staging database"
   stopgate %[1]s resume 3f9a12bc --var branch=main`, group),

@@ -109,6 +109,8 @@ func (e examination) Print(out io.Writer) {
 		}
 	}
 	switch {
+	case e.Partly():
+		fmt.Fprintln(out, p.Red("stops are enforced, but a part of the configuration is not: see DEAD above"))
 	case e.Dead():
 		fmt.Fprintln(out, p.Red("enforcement is NOT live"))
 	case !e.Live():

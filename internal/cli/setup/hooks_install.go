@@ -144,7 +144,7 @@ type target struct {
 // beside which another has the hooks already: two would answer every event twice.
 func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 	files := settings.Inspect(h.Root)
-	plugin, byPlugin := callingPlugin(files)
+	plugin, byPlugin := settings.CallingPlugin(files)
 	if scope == settings.Plugin {
 		return target{scope: scope, plugin: plugin.Plugin}, nil
 	}
@@ -181,16 +181,6 @@ func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 		return to, fmt.Errorf("cannot install the hooks: %w", err)
 	}
 	return to, nil
-}
-
-// callingPlugin is the plugin that calls this stopgate, if one does.
-func callingPlugin(files []settings.File) (plugin settings.File, found bool) {
-	for _, f := range files {
-		if f.Plugin != "" && f.Calls(files) && slices.ContainsFunc(f.Entries, settings.Entry.Living) {
-			return f, true
-		}
-	}
-	return settings.File{}, false
 }
 
 // installHooks merges the entries into the file.

@@ -53,6 +53,7 @@ type hookView struct {
 	Plugin          string      `json:"plugin,omitempty"`     // whose hooks these are
 	Disabled        string      `json:"disabled,omitempty"`   // why Claude Code does not load the plugin
 	enable          string
+	renew           string // the command that brings the entries to what this stopgate installs
 }
 
 type entryView struct {
@@ -91,6 +92,9 @@ func hookViews(dir string) []hookView {
 		view := hookView{Scope: file.Scope.String(), Path: file.Path, Exists: file.Exists, DisableAllHooks: file.DisableAllHooks != nil && *file.DisableAllHooks, Entries: []entryView{}}
 		if view.Plugin = file.Plugin; file.Plugin != "" && !file.By.On {
 			view.Disabled, view.enable = file.WhyAsleep(), file.Enable()
+		}
+		if view.renew = "stopgate hooks install"; file.Plugin != "" {
+			view.renew = file.Renew()
 		}
 		if file.Err != nil {
 			view.Error = file.Err.Error()
@@ -146,7 +150,7 @@ func (s hooksStatus) Print(out io.Writer) {
 			}
 			if e.Answerable > 0 {
 				long := plain.Duration(time.Duration(e.Answerable * float64(time.Second)))
-				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("an agent's question can be answered for "+long+" only"), p.Faint("→ stopgate hooks install"))
+				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("an agent's question can be answered for "+long+" only"), p.Faint("→ "+plain.Line(v.renew)))
 			}
 		}
 	}

@@ -307,7 +307,7 @@ func missing(ctx context.Context, h *here.Place) []doctor.MissingProgram {
 // installedScope is where the hooks are already.
 func installedScope(h *here.Place) (bool, settings.Scope) {
 	files := settings.Inspect(h.Root)
-	if _, found := callingPlugin(files); found {
+	if _, found := settings.CallingPlugin(files); found {
 		return true, settings.Plugin
 	}
 	for _, file := range files {

@@ -184,9 +184,9 @@ func approveOwn(out io.Writer, h *here.Place) error {
 // noteUncovered says which of the commands would never run, because the client
 // does not call us for their events.
 func noteUncovered(h *here.Place, out io.Writer, cfg *config.Project) {
-	entries := settings.InForce(settings.Inspect(h.Root))
-	if missing := settings.Uncovered(entries, cfg); len(missing) > 0 {
-		fmt.Fprintf(out, "note: Claude Code does not call stopgate for %s; run: stopgate hooks install\n", strings.Join(document.Strings(missing), ", "))
+	files := settings.Inspect(h.Root)
+	if missing := settings.Uncovered(settings.InForce(files), cfg); len(missing) > 0 {
+		fmt.Fprintf(out, "note: Claude Code does not call stopgate for %s; run: %s\n", strings.Join(document.Strings(missing), ", "), plain.Line(settings.InstallCommand(files)))
 	}
 }
 

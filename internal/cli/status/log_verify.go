@@ -28,7 +28,7 @@ func newLogVerify() *cobra.Command {
 		Short: "Check that the journal and the daemon's store are intact",
 		Long: `Read the whole journal and the daemon's whole store, and report everything that is damaged
 or missing. Nothing is changed; the daemon may be running. Records that were not durable yet when
-the machine lost power are counted, and do not count as damage.
+the machine lost power are counted; they do not change the exit code.
 
 Exit code 0: both are intact. 1: something is damaged. 3: one of them could not be read.`,
 		Example: `  stopgate log verify

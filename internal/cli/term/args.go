@@ -83,6 +83,9 @@ type DurationFlag time.Duration
 
 func (d *DurationFlag) Set(text string) error {
 	parsed, err := parseAge(text)
+	if err == nil && parsed < 0 {
+		err = fmt.Errorf("%s is negative", text)
+	}
 	*d = DurationFlag(parsed)
 	return err
 }

@@ -87,20 +87,27 @@ var (
 )
 
 // find finds where something is by its id or the beginning of it. own is the id of what this machine has of
-// that name, and err why it has none. An id that is given whole is never ambiguous.
+// that name, and err why it has none. An id that is given whole is that of this
+// machine where it has it.
 func (p *Plane) find(ctx context.Context, k kind, id, own string, err error) (place, error) {
 	if err == nil && own == id || p.alone() {
 		return place{}, err
 	}
-	var found []place
+	var found, exact []place
 	for host, o := range p.f.others.All() {
-		whole := k.of(o)
-		if whole == id && id != "" {
-			return place{host, *o, whole}, nil
-		}
-		if id != "" && strings.HasPrefix(whole, id) {
+		switch whole := k.of(o); {
+		case id == "" || whole == "":
+		case whole == id:
+			exact = append(exact, place{host, *o, whole})
+		case strings.HasPrefix(whole, id):
 			found = append(found, place{host, *o, whole})
 		}
+	}
+	switch {
+	case len(exact) == 1:
+		return exact[0], nil
+	case len(exact) > 1: // one of them says what is not so
+		return place{}, p.ambiguous(k, id, own, err, exact)
 	}
 	code := daemonapi.Code(err)
 	if len(found) == 0 && code == "not_found" {

@@ -210,6 +210,14 @@ func TestPrefixesOfSeveralMachines(t *testing.T) {
 			}
 		}
 	}
+	f.show(t, "evil", owner(0xc1)) // it says that it has what desk has, and what is here
+	f.show(t, "evil", owner(0xa1))
+	if _, err := p.ownerAt(t.Context(), owner(0xc1).ID); daemonapi.Code(err) != "conflict" || !strings.Contains(err.(*api.Error).Hint, "on evil") {
+		t.Errorf("two machines say that they have it: %v", err)
+	}
+	if at, err := p.ownerAt(t.Context(), owner(0xa1).ID); err != nil || at.host != "" {
+		t.Errorf("what is here is on %q: %v", at.host, err)
+	}
 	if _, err := p.ownerAt(t.Context(), "ffff"); daemonapi.Code(err) != "not_found" {
 		t.Errorf("an id that there is nowhere: %v", err)
 	}

@@ -278,7 +278,7 @@ func (p *ownPlane) Log(_ context.Context, _ string, q api.LogQuery, to io.Writer
 	return err
 }
 
-func encoded(t *testing.T, o daemonapi.Owner) []byte {
+func encoded(t testing.TB, o daemonapi.Owner) []byte {
 	t.Helper()
 	text, err := view.Encode(o, true)
 	check(t, err)

@@ -254,15 +254,17 @@ func (s *Source) tellPolled(ctx context.Context, stops bool, tell func(any)) err
 	return err
 }
 
-// tellDistant tells of what is under way on other machines: the daemon's events are about this one.
+// tellDistant tells of what is on other machines: the daemon's events are about this one.
 func (s *Source) tellDistant(ctx context.Context, tell func(any)) error {
 	var all []daemonapi.Owner
 	for _, list := range []lister{s.client.Pipelines, s.client.Runs} {
-		owners, err := list(ctx, daemonapi.Filter{Status: live, Parent: daemonapi.AnyParent, Limit: maxLive})
-		if err != nil {
-			return err
+		for _, f := range []daemonapi.Filter{{Status: live, Parent: daemonapi.AnyParent, Limit: maxLive}, {Status: over, Limit: maxEnded}} {
+			owners, err := list(ctx, f)
+			if err != nil {
+				return err
+			}
+			all = append(all, distant(owners)...)
 		}
-		all = append(all, distant(owners)...)
 	}
 	if len(all) > 0 {
 		tell(Changed{all})

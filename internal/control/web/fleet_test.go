@@ -45,9 +45,9 @@ func TestIssue20WithoutAFleetNothingIsSaid(t *testing.T) {
 	s := newScene(t)
 	s.plane.set(func() { s.plane.decisions = []daemonapi.Decision{sample()} })
 	v := s.signedIn()
-	for _, path := range []string{"/", "/inbox", "/pipelines", "/enforcement"} {
+	for _, path := range []string{"/", "/inbox", "/pipelines", "/sessions", "/enforcement"} {
 		body := v.get(path).body
-		for _, word := range []string{"/fleet", `class="host"`, "Machine"} {
+		for _, word := range []string{"/fleet", `class="host"`, "achine"} {
 			if strings.Contains(body, word) {
 				t.Errorf("%s has %q", path, word)
 			}
@@ -73,6 +73,7 @@ func TestIssue20PagesNameTheMachine(t *testing.T) {
 		"/inbox/" + strings.Repeat("3", 16): {desk, "desk last reported 4 min ago."},
 		"/pipelines":                        {vps, desk, "as of 4 min ago", `<option value="vps">vps</option>`, `<option value=".">laptop</option>`},
 		"/pipelines?host=desk":              {desk, `<option value="desk" selected>desk</option>`},
+		"/sessions":                         {"Those on laptop, this machine."},
 		"/fleet": {
 			"Fleet lab", "Connected", "this machine", "desk has not reported for 4 min", "3 more agents", "no limit", "gpu", "shop", "never", "1 hub",
 			`<span class="state bad">lost</span>`, `<span class="state warn">silent</span>`, `<span class="state good">up</span>`,

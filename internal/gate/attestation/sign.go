@@ -32,13 +32,14 @@ type Signer struct {
 
 // SignerOf reads git's settings: gpg.format, user.signingkey and the programs. Without a key nothing is
 // signed.
-func SignerOf(ctx context.Context, repo git.Repo, environ []string) (s Signer, err error) {
+func SignerOf(ctx context.Context, repo git.Repo, variables []string) (s Signer, err error) {
 	setting := func(name string) string {
 		value, failed := repo.Setting(ctx, name, strings.HasSuffix(name, ".program"))
 		err = cmp.Or(err, failed)
 		return value
 	}
-	s = Signer{By: setting("user.email"), Kind: Unsigned, key: setting("user.signingkey"), environ: environ}
+	by := cmp.Or(environ.Get(variables, "GIT_COMMITTER_EMAIL"), setting("user.email")) // as git has it
+	s = Signer{By: by, Kind: Unsigned, key: setting("user.signingkey"), environ: variables}
 	if s.key == "" || err != nil {
 		return s, err
 	}

@@ -86,7 +86,7 @@ func (e Expected) fits(s *Statement) error {
 	case s.Approval != e.Approval:
 		return errors.New("about another .gauntlet")
 	case age > e.MaxAge:
-		return fmt.Errorf("expired: made %s ago, and --max-age is %s", plain.Duration(age), plain.Duration(e.MaxAge))
+		return fmt.Errorf("expired: made %s ago, and --max-age is %s", plain.Duration(age.Round(time.Second)), plain.Duration(e.MaxAge))
 	case age < -skew:
 		return errors.New("made in the future: the clock of this machine or of its maker is wrong")
 	}

@@ -63,7 +63,7 @@ type toolUse struct {
 
 // deniedBy reports whether a rule denies the call, and what in the rule does.
 func (u toolUse) deniedBy(rule config.Deny) (what string, denied bool) {
-	if rule.Tools != "" && !doublestar.MatchUnvalidated(rule.Tools, u.ToolName) {
+	if rule.Tools != "" && !u.isOneOf(rule) {
 		return "", false
 	}
 	if len(rule.Paths) == 0 && len(rule.Commands) == 0 {
@@ -80,6 +80,12 @@ func (u toolUse) deniedBy(rule config.Deny) (what string, denied bool) {
 		}
 	}
 	return "", false
+}
+
+// isOneOf reports whether a rule is about the tool. A rule about new files is also about an edit that makes one.
+func (u toolUse) isOneOf(rule config.Deny) bool {
+	return doublestar.MatchUnvalidated(rule.Tools, u.ToolName) ||
+		rule.New && doublestar.MatchUnvalidated(rule.Tools, "Write") && settings.Edits(u.ToolName) && u.Creates()
 }
 
 func (u toolUse) deniedPath(rule config.Deny) (pattern string, denied bool) {

@@ -65,6 +65,8 @@ func TestIssue19RulesDenyToolCalls(t *testing.T) {
 		{"Write", file(filepath.Join(root, "README.md")), ""},
 		{"Write", file(filepath.Join(root, "src/notes.md")), ""},
 		{"Edit", file(filepath.Join(root, "notes.md")), ""},
+		{"Edit", map[string]string{"file_path": filepath.Join(root, "notes.md"), "old_string": ""}, "paths: *"},
+		{"Edit", map[string]string{"file_path": filepath.Join(root, "README.md"), "old_string": ""}, ""},
 
 		{"Bash", command("git push --force origin main"), "commands: git push --force*"},
 		{"Bash", command("cd /tmp/x && git   push --force"), "commands: git push --force*"},
@@ -110,57 +112,6 @@ func TestIssue19AFileIsDeniedByAllItsNames(t *testing.T) {
 	}
 }
 
-// A command is found in the forms in which shells write it, and only at the beginning of a command.
-func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
-	root := t.TempDir()
-	rules := []config.Deny{{Commands: []string{"git push*", "sudo rm *", "make *(all)*"}}}
-	for line, denied := range map[string]bool{
-		"(git push)":                              true,
-		"echo $(git push)":                        true,
-		"echo `git push`":                         true,
-		"{ git push; }":                           true,
-		"f() { git push; }":                       true,
-		"if true; then git push; fi":              true,
-		"if git push; then true; fi":              true,
-		"if a; then b; else git push; fi":         true,
-		"for i in 1 2; do git push; done":         true,
-		"while ! git push; do sleep 1; done":      true,
-		"case $x in a) git push;; esac":           true,
-		"GIT_TRACE=1 git push":                    true,
-		"A=1 B='2 3' C=\"4 5\" git push":          true,
-		"time -p git push":                        true,
-		"exec git push":                           true,
-		"env -i A=1 git push":                     true,
-		"sudo nohup command git push":             true,
-		"git \\\n  push":                          true,
-		"sudo rm -rf x":                           true,
-		"cd x && make clean 'x (all) y'":          true,
-		"echo git push":                           false,
-		"echo A=1 git push":                       false,
-		"git log --format='%H' # then git status": false,
-		"A='1 git push'":                          false,
-		"A=1":                                     false,
-		"sudo":                                    false,
-		"();{}``":                                 false,
-	} {
-		v := Keeper{}.Judge(t.Context(), callOf(t, root, rules, "Bash", map[string]string{"command": line}))
-		if v.Blocks() != denied {
-			t.Errorf("%s: denied is %t, want %t", line, v.Blocks(), denied)
-		}
-	}
-}
-
-// A line of megabytes takes the time of its length: a hook that runs into its timeout denies nothing.
-func TestIssue19ALongCommandLineIsRead(t *testing.T) {
-	line := strings.Repeat("A=1 ", 1<<16) + "git push"
-	if n := len(commands(line)); n > 100 {
-		t.Errorf("%d texts of a line of %d bytes are compared", n, len(line))
-	}
-	if _, denied := deniedCommand([]string{"git push*"}, line); !denied {
-		t.Error("a command behind many assignments is not denied")
-	}
-}
-
 // Whichever field names the file, and whatever stands beside it.
 func TestIssue19EveryFileOfACallCounts(t *testing.T) {
 	root := t.TempDir()
@@ -176,6 +127,8 @@ func TestIssue19EveryFileOfACallCounts(t *testing.T) {
 		{"mcp__fs__rename", map[string]any{"old_path": "go.sum", "new_path": "x"}},
 		{"mcp__fs__rename", map[string]any{"old_path": "x", "new_path": "go.sum"}},
 		{"mcp__fs__remove", map[string]any{"path": []string{"x", "go.sum"}}},
+		{"mcp__fs__remove", map[string]any{"paths": []string{"x", "go.sum"}}},
+		{"mcp__fs__write_files", map[string]any{"files": []any{map[string]string{"path": "x"}, map[string]string{"path": "go.sum", "content": "y"}}}},
 	} {
 		if v := (Keeper{}).Judge(t.Context(), callOf(t, root, rules, test.tool, test.input)); !v.Blocks() {
 			t.Errorf("%s %v is not denied", test.tool, test.input)

@@ -48,6 +48,8 @@ type Finding struct {
 	What  string `json:"what"`
 	Text  string `json:"text"`
 	Hint  string `json:"hint,omitempty"`
+	// Part means that only a part of the configuration is not enforced.
+	Part bool `json:"part,omitempty"`
 }
 
 // Place is where enforcement is to be proven.
@@ -88,6 +90,11 @@ func (r Report) Live() bool { return !r.has(Dead) && !r.has(Unsure) }
 // Dead reports whether enforcement is known not to work.
 func (r Report) Dead() bool { return r.has(Dead) }
 
+// Partly reports whether all that is known not to work are parts of the configuration: stops are enforced.
+func (r Report) Partly() bool {
+	return r.Dead() && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == Dead && !f.Part })
+}
+
 func (r Report) has(level Level) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level == level })
 }
@@ -106,7 +113,7 @@ type examination struct {
 
 // find notes something. A text may quote what a clone brought with it.
 func (e *examination) find(level Level, what, text, hint string) {
-	e.findings = append(e.findings, Finding{level, what, plain.Line(text), plain.Line(hint)})
+	e.findings = append(e.findings, Finding{Level: level, What: what, Text: plain.Line(text), Hint: plain.Line(hint)})
 }
 
 // tested are the versions of Claude Code that all end-to-end tests run with.
@@ -262,7 +269,7 @@ func (e *examination) older() {
 // called for today.
 func (e *examination) narrow(entries []settings.Entry) {
 	for _, event := range settings.Narrow(entries) {
-		e.find(Warn, "hooks", fmt.Sprintf("the entry for %s is from an older stopgate and covers fewer tools, so stopgate does not see everything that agents do", event), "stopgate hooks install")
+		e.find(Warn, "hooks", fmt.Sprintf("the entry for %s is from an older stopgate and covers fewer tools, so stopgate does not see everything that agents do", event), settings.InstallCommand(e.files))
 	}
 }
 
@@ -283,7 +290,7 @@ func (e *examination) spoilt(entries []settings.Entry) {
 	for _, entry := range entries {
 		if len(entry.Spoilt) > 0 {
 			e.find(Dead, "hooks", fmt.Sprintf("the entry for %s has %s, so Claude Code does not wait for its answer or does not call it at all", entry.Event, strings.Join(entry.Spoilt, ", ")),
-				"stopgate hooks install")
+				settings.InstallCommand(e.files))
 		}
 	}
 }
@@ -306,7 +313,7 @@ func (e *examination) duplicates(entries []settings.Entry) {
 		}
 	}
 	if len(lines[hook.Stop]) == 0 {
-		e.find(Dead, "hooks", "no entry for Stop", "stopgate hooks install")
+		e.find(Dead, "hooks", "no entry for Stop", settings.InstallCommand(e.files))
 		return
 	}
 	e.find(OK, "hooks", fmt.Sprintf("installed for %d events", len(lines)), "")
@@ -367,17 +374,17 @@ func (e *examination) timeouts() {
 		want, longest := settings.DefaultTimeout(event), e.longest(event)
 		switch {
 		case event.Loops() && longest > stop.Budget(has):
-			hint := "stopgate hooks install"
+			hint := settings.InstallCommand(e.files)
 			if longest > stop.Budget(want) {
 				hint = "give the command a shorter timeout, or the entry a longer one"
 			}
 			e.find(Dead, "timeout", fmt.Sprintf("commands for %s may take %s, but Claude Code stops waiting for the hook after %s", event, longest, has), hint)
 		case has < want && event == hook.PermissionRequest:
 			e.find(Warn, "timeout", fmt.Sprintf("an agent's question can be answered for %s only: Claude Code waits no longer for %s; stopgate installs %s", has, event, want),
-				"stopgate hooks install")
+				settings.InstallCommand(e.files))
 		case has < want:
 			e.find(Warn, "timeout", fmt.Sprintf("Claude Code waits %s for %s and then allows it; stopgate installs %s", has, event, want),
-				"stopgate hooks install")
+				settings.InstallCommand(e.files))
 		}
 	}
 }
@@ -471,7 +478,8 @@ func (e *examination) uncovered(event hook.Event) {
 	if event == hook.PreToolUse && len(e.project.Hooks[event]) == 0 {
 		what = "deny rules"
 	}
-	e.find(Dead, "hooks", fmt.Sprintf("the project has %s for %s, but Claude Code does not call stopgate for it", what, event), "stopgate hooks install")
+	e.find(Dead, "hooks", fmt.Sprintf("the project has %s for %s, but Claude Code does not call stopgate for it", what, event), settings.InstallCommand(e.files))
+	e.findings[len(e.findings)-1].Part = event != hook.Stop
 }
 
 // examineEdited warns of a configuration that is not in force and could not be

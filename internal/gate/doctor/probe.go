@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -52,7 +53,7 @@ func (e *examination) probe(ctx context.Context) {
 		tried[key] = true
 		args, exact := entry.Exactly()
 		if !exact {
-			e.find(Dead, "live test", fmt.Sprintf("the entry %q is not what stopgate installs, so it was not run", entry.Line()), "stopgate hooks install")
+			e.find(Dead, "live test", fmt.Sprintf("the entry %q is not what stopgate installs, so it was not run", entry.Line()), settings.InstallCommand(e.files))
 			continue
 		}
 		if slices.Contains(e.elsewhere, entry.Program()) {

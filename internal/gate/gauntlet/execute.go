@@ -52,16 +52,18 @@ type execution struct {
 	plan    planner
 	console console
 	debug   func(format string, args ...any)
-	n       int                 // the number of the run
-	notes   []string            // for the console
-	told    []string            // for the person, whatever the outcome
-	remarks map[string][]string // on the agent's words, by job
-	clear   bool                // nothing is open after the run
-	mark    string              // an environment entry of all that the run starts
-	board   board               // of the gates that run
-	history ledger.Finishes
-	proving time.Duration
-	looking time.Duration
+	n       int      // the number of the run
+	notes   []string // for the console
+	// unproven are the gates that run although they accept passes elsewhere, and why.
+	unproven []string
+	told     []string            // for the person, whatever the outcome
+	remarks  map[string][]string // on the agent's words, by job
+	clear    bool                // nothing is open after the run
+	mark     string              // an environment entry of all that the run starts
+	board    board               // of the gates that run
+	history  ledger.Finishes
+	proving  time.Duration
+	looking  time.Duration
 }
 
 func newExecution(o Options) *execution {

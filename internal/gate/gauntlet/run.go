@@ -3,6 +3,7 @@ package gauntlet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -38,6 +39,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	r := e.result(v)
 	r.spared = unaffected
 	r.Gates = e.gates(ctx, v, jobs)
+	r.Notes = append(slices.Clip(r.Notes), e.unproven...)
 	if v.position.Baseless() && slices.ContainsFunc(r.Gates, GateResult.reviewed) {
 		r.Told = append(r.Told, "reviews saw every file: "+v.position.Note)
 	}
@@ -133,6 +135,10 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 			results[i] = result
 			proven = append(proven, job)
 			continue
+		}
+		if why := e.notVouched(ctx, v, prover, job); why != "" && !e.NoCache {
+			e.unproven = append(e.unproven, fmt.Sprintf("%s runs: %s", job.ID(), why))
+			e.say("note: %s", e.unproven[len(e.unproven)-1])
 		}
 		due, at = append(due, job), append(at, i)
 	}

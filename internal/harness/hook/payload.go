@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -188,28 +189,65 @@ type ToolUse struct {
 	ToolUseID string          `hook:"tool_use_id"`
 }
 
-// fileKeys are the fields of a tool's input that name files. Tools of MCP servers have names of their own.
-var fileKeys = []string{"file_path", "notebook_path", "path", "source", "destination", "old_path", "new_path"}
+// namesFile reports whether a field of a tool's input names files. Tools of MCP servers have names of their own,
+// and write them in their own way.
+func namesFile(key string) bool {
+	switch strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key)) {
+	case "filepath", "notebookpath", "path", "paths", "file", "files", "filename", "filenames", "filepaths",
+		"source", "destination", "sourcepath", "destinationpath", "oldpath", "newpath", "targetfile", "targetpath", "relativepath", "outputpath":
+		return true
+	}
+	return false
+}
 
-// Files are the paths of the files that the call names. A field that is neither text nor a list of texts
-// names none, and hides none of the others.
-func (u ToolUse) Files() (files []string) {
-	var input map[string]json.RawMessage
-	if json.Unmarshal(u.ToolInput, &input) != nil {
+// Files are the paths of the files that the call names, in lists and objects, too. A field that is something
+// else names none, and hides none of the others.
+func (u ToolUse) Files() []string { return filesIn(u.ToolInput, false, 0) }
+
+// filesIn are the files that a value of the input names. named means that the field's name says that it does.
+func filesIn(value json.RawMessage, named bool, depth int) (files []string) {
+	const deepest = 8
+	value = bytes.TrimSpace(value)
+	if len(value) == 0 || depth > deepest {
 		return nil
 	}
-	for _, key := range fileKeys {
-		var one string
-		var several []string
-		switch {
-		case json.Unmarshal(input[key], &one) == nil:
-			several = []string{one}
-		case json.Unmarshal(input[key], &several) != nil:
-			continue
+	switch value[0] {
+	case '{':
+		members, _ := rawjson.Members(value)
+		for _, m := range members {
+			files = append(files, filesIn(m.Value, namesFile(m.Name), depth+1)...)
 		}
-		files = append(files, slices.DeleteFunc(several, func(file string) bool { return file == "" })...)
+	case '[':
+		var all []json.RawMessage
+		if json.Unmarshal(value, &all) != nil {
+			return nil
+		}
+		for _, one := range all {
+			files = append(files, filesIn(one, named, depth+1)...)
+		}
+	case '"':
+		var file string
+		if named && json.Unmarshal(value, &file) == nil && file != "" {
+			files = []string{file}
+		}
 	}
 	return files
+}
+
+// Creates reports whether the call makes a file that does not exist: an edit that replaces nothing does.
+func (u ToolUse) Creates() bool {
+	type edit struct {
+		Old *string `json:"old_string"`
+	}
+	var input struct {
+		edit
+		Edits []edit `json:"edits"`
+	}
+	if json.Unmarshal(u.ToolInput, &input) != nil {
+		return false
+	}
+	first := append([]edit{input.edit}, input.Edits...)
+	return slices.ContainsFunc(first, func(e edit) bool { return e.Old != nil && *e.Old == "" })
 }
 
 // CommandLine is what a shell is to run; empty where the tool runs nothing.

@@ -373,18 +373,38 @@ func TestE3WhoWroteAPrompt(t *testing.T) {
 
 func TestIssue19FilesOfAToolCall(t *testing.T) {
 	for input, want := range map[string][]string{
-		`{"file_path":"a"}`:                              {"a"},
-		`{"file_path":"a","path":[1]}`:                   {"a"},
-		`{"file_path":{"x":1},"path":"a"}`:               {"a"},
-		`{"path":["a","","b"],"notebook_path":"c"}`:      {"c", "a", "b"},
-		`{"source":"a","destination":"b","path":null}`:   {"a", "b"},
-		`{"old_path":"a","new_path":"b","file_path":""}`: {"a", "b"},
-		`{"command":"a"}`:                                nil,
-		`["file_path"]`:                                  nil,
-		``:                                               nil,
+		`{"file_path":"a"}`:                                      {"a"},
+		`{"file_path":"a","path":[1]}`:                           {"a"},
+		`{"file_path":{"x":1},"path":"a"}`:                       {"a"},
+		`{"path":["a","","b"],"notebook_path":"c"}`:              {"a", "b", "c"},
+		`{"source":"a","destination":"b","path":null}`:           {"a", "b"},
+		`{"old_path":"a","new_path":"b","file_path":""}`:         {"a", "b"},
+		`{"paths":["a","b"]}`:                                    {"a", "b"},
+		`{"files":[{"path":"a","content":"x"},{"path":"b"}]}`:    {"a", "b"},
+		`{"edits":[{"filePath":"a","text":"x"}],"dry-run":true}`: {"a"},
+		`{"operation":{"kind":"write","relative_path":"a"}}`:     {"a"},
+		`{"content":"path","text":["a"]}`:                        nil,
+		`{"command":"a"}`:                                        nil,
+		`["file_path"]`:                                          nil,
+		``:                                                       nil,
 	} {
 		if got := (ToolUse{ToolInput: json.RawMessage(input)}).Files(); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", input, got, want)
+		}
+	}
+}
+
+func TestIssue19AnEditOfNothingCreates(t *testing.T) {
+	for input, want := range map[string]bool{
+		`{"file_path":"a","old_string":"","new_string":"x"}`:             true,
+		`{"file_path":"a","edits":[{"old_string":"","new_string":"x"}]}`: true,
+		`{"file_path":"a","old_string":"y","new_string":""}`:             false,
+		`{"file_path":"a"}`: false,
+		`{"file_path":"a","edits":[{"old_string":"y","new_string":"x"}]}`: false,
+		`[]`: false,
+	} {
+		if got := (ToolUse{ToolInput: json.RawMessage(input)}).Creates(); got != want {
+			t.Errorf("%s: %t", input, got)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func planCCC(d *Draft) (*Plan, error) {
 	}
 	p := &cccPlan{draft: d, dir: dir, path: filepath.Join(dir, launch.ConfigFile)}
 	for _, step := range []func() error{p.readConfig, p.supervisorHook, p.shadows, p.files, p.patch} {
-		if err := step(); err != nil {
+		if err := d.note(step()); err != nil {
 			return nil, err
 		}
 	}

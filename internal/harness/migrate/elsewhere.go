@@ -46,7 +46,7 @@ func (p *Plan) KeepFrontMatter(d *Draft, t tool) error {
 	for _, pattern := range []string{"agents/*.md", "agents/*/*.md", "commands/*.md", "commands/*/*.md", "skills/*/SKILL.md"} {
 		for _, path := range glob(d.InRoot(".claude"), pattern) {
 			text, err := d.Read(path)
-			if err != nil {
+			if err := d.note(err); err != nil {
 				return err
 			}
 			line, calls := t.inFrontMatter(string(text))

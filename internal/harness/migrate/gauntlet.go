@@ -22,7 +22,7 @@ func planGauntlet(d *Draft) (*Plan, error) {
 		return nil, err
 	}
 	m.instructions()
-	if err := m.files(); err != nil {
+	if err := d.note(m.files()); err != nil {
 		return nil, err
 	}
 	if len(m.plan.Found) == 0 {
@@ -97,7 +97,7 @@ func (m *fromGauntlet) files() error {
 	var faults document.All
 	for _, file := range all {
 		wrong, err := m.file(file)
-		if err != nil {
+		if err := m.note(err); err != nil {
 			return err
 		}
 		faults = append(faults, wrong...)

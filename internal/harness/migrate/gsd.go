@@ -40,7 +40,7 @@ func planGSD(d *Draft) (*Plan, error) {
 	}
 	for _, skill := range p.skills {
 		p.Find(d.Shown(skill) + "/")
-		if err := p.registries(skill); err != nil {
+		if err := d.note(p.registries(skill)); err != nil {
 			return nil, err
 		}
 		p.remains(skill)

@@ -23,7 +23,7 @@ type tool struct {
 // the plan.
 func (p *Plan) RemoveHooks(d *Draft, t tool, scopes ...settings.Scope) error {
 	for _, scope := range scopes {
-		if err := p.removeHooks(d, t, scope); err != nil {
+		if err := d.note(p.removeHooks(d, t, scope)); err != nil {
 			return err
 		}
 	}
@@ -59,6 +59,10 @@ func (p *Plan) removeHooks(d *Draft, t tool, scope settings.Scope) error {
 
 // KeepHooks lists the hooks of a tool in a settings file that stays as it is, and why it does.
 func (p *Plan) KeepHooks(d *Draft, t tool, scope settings.Scope, why string) error {
+	return d.note(p.keepHooks(d, t, scope, why))
+}
+
+func (p *Plan) keepHooks(d *Draft, t tool, scope settings.Scope, why string) error {
 	path, text, err := d.settings(scope)
 	if err != nil || text == nil {
 		return err

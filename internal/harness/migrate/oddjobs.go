@@ -34,7 +34,7 @@ func planOddjobs(d *Draft) (*Plan, error) {
 	p := &oddPlan{draft: d}
 	p.Find(paths.OddjobsDir + "/")
 	for _, step := range []func() error{p.runbooks, p.projectName, p.libraries, p.state} {
-		if err := step(); err != nil {
+		if err := d.note(step()); err != nil {
 			return nil, err
 		}
 	}
@@ -48,8 +48,9 @@ func (p *oddPlan) runbooks() error {
 		return err
 	}
 	check, err := p.draft.CheckRunbooks(p.draft.Root)
-	if err != nil {
-		return err
+	if err != nil { // other tools have nothing to do with it
+		p.Add(Item{Where: paths.OddjobsDir + "/runbooks/", Setting: "runbooks", Fate: Left, Why: "they could not be checked: " + strings.ReplaceAll(err.Error(), "\n", "; ")})
+		return nil
 	}
 	for _, file := range files {
 		of := func(all []document.Fault) []document.Fault {

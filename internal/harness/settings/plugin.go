@@ -196,6 +196,26 @@ func (m marketplace) folder(name string) string {
 	return ""
 }
 
+// CallingPlugin is the plugin that calls this stopgate, if one does.
+func CallingPlugin(files []File) (plugin File, found bool) {
+	for _, f := range files {
+		if f.Plugin != "" && f.Calls(files) && slices.ContainsFunc(f.Entries, Entry.Living) {
+			return f, true
+		}
+	}
+	return File{}, false
+}
+
+// InstallCommand is the command that installs the hooks as a project needs them. A plugin has the same hooks in all
+// projects, and none are installed beside it.
+func InstallCommand(files []File) string {
+	const install = "stopgate hooks install"
+	if plugin, found := CallingPlugin(files); found {
+		return plugin.Disable() + " && " + install
+	}
+	return install
+}
+
 // Asleep is a plugin of ours that is there and not enabled, if one is.
 func Asleep(files []File) (f File, found bool) {
 	i := slices.IndexFunc(files, func(f File) bool { return f.asleep() && len(f.Entries)+len(f.Alike) > 0 })

@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -47,7 +48,7 @@ func replace(path string, data []byte, perm os.FileMode, synced bool) (err error
 		return err
 	}
 	// Not named after path, whose name may be as long as a name can be.
-	tmp, err := os.CreateTemp(dir, ".stopgate-*")
+	tmp, err := os.CreateTemp(dir, temporaryPattern)
 	if err != nil {
 		return err
 	}
@@ -79,6 +80,19 @@ func replace(path string, data []byte, perm os.FileMode, synced bool) (err error
 	}
 	step.Done(step.Step{Kind: step.Renamed, Path: path, From: tmp.Name()})
 	return nil
+}
+
+// temporaryPattern is the name of a file that is not in its place yet.
+const temporaryPattern = ".stopgate-*"
+
+// Temporary lists the files in a directory that a write has not moved to their place yet. One that was killed
+// leaves its file behind.
+func Temporary(dir string) (paths []string) {
+	names, _ := fs.Glob(os.DirFS(dir), temporaryPattern) // the pattern is sound, and what cannot be read is not there
+	for _, name := range names {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
 }
 
 // Sync makes durable what was written to a file that is not replaced as a whole.

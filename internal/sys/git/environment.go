@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
-// kept are the only GIT_ variables that git still gets. All others either point
+// kept are the only GIT_ variables that git still gets, with identity. All others either point
 // it to another repository, index or configuration (those of "git rev-parse
 // --local-env-vars", which are set within git's own hooks), or change what it
 // prints or how it reads a path.
@@ -18,11 +18,14 @@ var kept = []string{
 	"GIT_EXEC_PATH",
 }
 
+// identity says in whose name git writes notes. A project may set it for its agents, which read nothing by it.
+var identity = []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
+
 // clean is the environment for git.
 func clean(environment []string) []string {
 	return append(
 		environ.Without(environment, func(name string) bool {
-			return strings.HasPrefix(strings.ToUpper(name), "GIT_") && !slices.Contains(kept, name)
+			return strings.HasPrefix(strings.ToUpper(name), "GIT_") && !slices.Contains(kept, name) && !slices.Contains(identity, name)
 		}),
 		"GIT_OPTIONAL_LOCKS=0", // never write the index
 		// Objects and parents as they are, and not as the repository would have them seen.

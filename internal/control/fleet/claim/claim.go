@@ -59,7 +59,7 @@ type Task struct {
 }
 
 // Unheard is why a machine ends an attempt by itself.
-const Unheard = "the fleet has not heard of this machine for 20 seconds, and does the job again elsewhere"
+const Unheard = "this machine had no connection to the fleet for 20 seconds, and the job is done again elsewhere"
 
 // Attempt is how far an attempt is.
 type Attempt struct {
@@ -284,7 +284,7 @@ func (m *Member) revoke(ctx context.Context, owner, id string) {
 		m.Machine.Release(owner)
 		return
 	}
-	why := fmt.Sprintf("job %s was given up while %s was not heard of", id, m.Name)
+	why := fmt.Sprintf("job %s was given up while %s did not report", id, m.Name)
 	switch {
 	case j.State == job.Ended:
 		why += ": it is " + j.Status

@@ -102,6 +102,9 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if len(id.Hubs) == 1 && id.Hub == 1 && !c.yes {
 		return withHint(fmt.Errorf("this machine runs the only hub of the fleet %s: without it the fleet ends for all", id.Fleet), "if that is what you want: stopgate fleet leave --yes")
 	}
+	if len(id.Hubs) > 1 && id.Hub == 1 && !c.yes {
+		return withHint(fmt.Errorf("this machine made the fleet %s: without it no hub can join, and no machine can be taken out", id.Fleet), "if that is what you want: stopgate fleet leave --yes")
+	}
 	told := c.tell(ctx, id, id.Name)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -98,7 +98,7 @@ func (d *deaths) lose(ctx context.Context, was job.Job) {
 	d.desk.Log.Warn("a job is lost with its machine", "job", j.ID, "machine", was.Member, "attempt", was.Attempt, "then", j.State)
 	n := claim.Notice{
 		Title: fmt.Sprintf("Job %s on %s is lost", j.Spec.Command, was.Member), Project: j.Spec.Project,
-		Text: fmt.Sprintf("%s was not heard of for a minute.", was.Member),
+		Text: fmt.Sprintf("%s has not reported for a minute.", was.Member),
 	}
 	switch j.State {
 	case job.Asking:

@@ -19,7 +19,7 @@ const Source = "lost"
 
 // choices are what people may choose for a job whose machine is lost.
 var choices = []daemonapi.Option{
-	{Number: 1, Name: "wait", Description: "Wait until the machine is heard of: its attempt goes on there", Recommended: true},
+	{Number: 1, Name: "wait", Description: "Wait until the machine is back: its attempt goes on there", Recommended: true},
 	{Number: 2, Name: "again", Description: "Do the job again on another machine. What still runs on this one is cancelled when it is back; until then both may run"},
 	{Number: 3, Name: "cancel", Description: "Give the job up. What still runs is cancelled when the machine is back"},
 }
@@ -43,7 +43,7 @@ func (d *Desk) Questions() iter.Seq[daemonapi.Decision] {
 func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 	q := daemonapi.Decision{
 		ID: job.Question(j.ID, j.Losses), Owner: job.Owner(j.ID, j.Attempt), Name: j.Spec.Command, Project: d.pathOf(j.Spec.Project),
-		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which was not heard of for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
+		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which has not reported for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
 		Options: slices.Clone(choices), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
 	for _, p := range s.peers.Peers() {

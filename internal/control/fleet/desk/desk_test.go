@@ -243,8 +243,10 @@ func TestIssue20AJobIsAddedOnce(t *testing.T) {
 		t.Errorf("another one: %v", err)
 	}
 	for _, wrong := range []daemonapi.AddJob{
-		{ProjectName: "Not A Name", Command: "fix"}, {ProjectName: "shop", Command: "fix", OnLost: "never"},
-		{ProjectName: "shop", Command: "fix", Needs: []string{"a.b"}}, {ProjectName: "shop", Command: "fix", Reserve: -1},
+		{ProjectName: "Not A Name", Command: "fix"},
+		{ProjectName: "shop", Command: "fix", OnLost: "never"},
+		{ProjectName: "shop", Command: "fix", Needs: []string{"a.b"}},
+		{ProjectName: "shop", Command: "fix", Reserve: -1},
 		{ProjectName: "shop", Command: "fix", Args: []string{strings.Repeat("x", 100<<10)}},
 	} {
 		wrong.ID = "0000000000000002"

@@ -7,6 +7,7 @@ package hub
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -107,7 +108,7 @@ func (h *hub) start() error {
 		return fmt.Errorf("the hub cannot listen at %s: is the port in use?", options.ClientAdvertise)
 	}
 	h.nc, err = nats.Connect("", nats.InProcessServer(h.server), nats.UserInfo(hubUser, h.users.secret),
-		nats.MaxReconnects(-1), nats.Name(member.HubName(h.id.Hub)), nats.CustomInboxPrefix(link.Inbox(hubUser+"-"+h.users.secret[:8])))
+		nats.MaxReconnects(-1), nats.Name(member.HubName(h.id.Hub)), nats.CustomInboxPrefix(link.Inbox(hubUser+"-"+rand.Text())))
 	if err != nil {
 		h.server.Shutdown()
 	}

@@ -70,6 +70,7 @@ type fleet struct {
 	dir  string // the machines' state directories are in it
 	hubs []member.Hub
 	stop map[string]func()
+	log  *slog.Logger // of hubs in this process; nil is that of the test
 }
 
 // newFleet makes a fleet whose first machine is called a.
@@ -115,7 +116,11 @@ func (f *fleet) run(name string) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Run(ctx, testOptions(f.state(name))) }()
+	o := testOptions(f.state(name))
+	if f.log != nil {
+		o.Log = f.log
+	}
+	go func() { done <- Run(ctx, o) }()
 	stop := func() {
 		cancel()
 		if err := <-done; err != nil {

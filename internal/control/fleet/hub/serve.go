@@ -21,11 +21,22 @@ import (
 // requestPatience is how long one request may take.
 const requestPatience = 25 * time.Second
 
+// atOnce is how many requests are answered at once. Who asks more often gets no answer, and asks again.
+const atOnce = 32
+
 // serve answers requests of members and of machines that join. The last part of the subject is who asks: the
 // server has seen to that.
 func (h *hub) serve(ctx context.Context) error {
+	free := make(chan struct{}, atOnce)
 	_, err := h.nc.Subscribe(h.names.AskHub(member.HubName(h.id.Hub), "*", "*"), func(msg *nats.Msg) {
-		go h.answer(ctx, msg)
+		select {
+		case free <- struct{}{}:
+			go func() {
+				defer func() { <-free }()
+				h.answer(ctx, msg)
+			}()
+		default:
+		}
 	})
 	if err != nil {
 		return err

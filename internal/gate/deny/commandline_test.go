@@ -1,0 +1,166 @@
+package deny
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A command is found in the forms in which shells write it, and only at the beginning of a command.
+func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
+	patterns := []string{"git push*", "sudo rm *", "make *(all)*"}
+	for line, denied := range map[string]bool{
+		"(git push)":                                    true,
+		"echo $(git push)":                              true,
+		"echo \"x $(git push)\"":                        true,
+		"echo `git push`":                               true,
+		"{ git push; }":                                 true,
+		"f() { git push; }":                             true,
+		"function f { git push; }":                      true,
+		"if true; then git push; fi":                    true,
+		"if git push; then true; fi":                    true,
+		"if a; then b; else git push; fi":               true,
+		"for i in 1 2; do git push; done":               true,
+		"while ! git push; do sleep 1; done":            true,
+		"case $x in a) git push;; esac":                 true,
+		"x=$(case $x in a) git push;; esac)":            true,
+		"GIT_TRACE=1 git push":                          true,
+		"A=1 B='2 3' C=\"4 5\" git push":                true,
+		"time -p git push":                              true,
+		"exec git push":                                 true,
+		"env -i A=1 git push":                           true,
+		"sudo nohup command git push":                   true,
+		"git \\\n  push":                                true,
+		"sudo rm -rf x":                                 true,
+		"cd x && make clean 'x (all) y'":                true,
+		"cat <(git push)":                               true,
+		"true\r\ngit push\r\n":                          true,
+		"cat <<EOF\n$(git push)\nEOF":                   true,
+		"cat <<'EOF'\nit's\nEOF\ngit push":              true,
+		"a \"$(cat <<'EOF'\nit's\nEOF)\"\ngit push":     true,
+		"a \"$(cat <<'EOF'\nit's (\nEOF\n)\"; git push": true,
+		"echo $((1 << 2)); git push":                    true,
+		"((x = 1 << 2)); git push":                      true,
+		"echo ${x#\"'\"}; git push":                     true,
+		"echo $'it\\'s'; git push":                      true,
+		"true # it's\ngit push":                         true,
+		"echo git push":                                 false,
+		"echo A=1 git push":                             false,
+		"git log --format='%H' # then git push":         false,
+		"A='1 git push'":                                false,
+		"A=1":                                           false,
+		"sudo":                                          false,
+		"();{}``":                                       false,
+		"echo 'first; git push'":                        false,
+		"git commit -m \"first\n\ngit push\"":           false,
+		"cat <<'EOF' >notes\ngit push\nEOF":             false,
+		"a \"$(cat <<'EOF'\ngit push\nEOF\n)\"":         false,
+		"git log --grep push":                           false,
+		"git add push.go":                               false,
+		"git -C x add push.go":                          false,
+		"sudo -E echo git push":                         false,
+		"xargs -0 grep rm":                              false,
+	} {
+		if _, got := deniedCommand(patterns, line); got != denied {
+			t.Errorf("%q: denied is %t, want %t", line, got, denied)
+		}
+	}
+}
+
+// The order of arguments, wrappers and the spelling of a word change nothing.
+func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
+	patterns := []string{"git push --force*", "git push * +*", "git reset --hard*", "rm -rf *", "npm publish*", "make deploy*", "git checkout -- *", "./deploy.sh*"}
+	for _, line := range []string{
+		"git push origin main --force", "git push origin +main", "git push origin --force-with-lease main", "git reset HEAD~1 --hard",
+		"rm -fr x", "rm -r -f x", "rm x -rf", "rm -rfv x", "rm -v -f -r x",
+		"git checkout HEAD -- x", "make -C sub clean deploy", "git -C sub push --force", "git -c a=b push -u origin main --force",
+		"npm --registry=x publish", "npm --registry x publish", "npm -w pkg publish",
+		"timeout 10 git push --force", "timeout -s KILL 10 git push --force", "nice -n 5 git push --force", "nice -5 git push --force",
+		"echo x | xargs git push --force", "xargs -0 -n 1 rm -rf", "xargs -I{} rm -rf {}", "stdbuf -oL npm publish", "setsid npm publish", "ionice -c3 npm publish",
+		"coproc npm publish", "doas -u x npm publish", "npx npm publish", "npx -y npm publish", "sudo -u x -- npm publish", "timeout --signal KILL 5 nice npm publish",
+		"find . -name x -exec rm -rf {} \\;", "find . -type f -print -execdir rm -rf {} +", "find . -exec sudo npm publish ';'",
+		"/usr/bin/git push --force", `\git push --force`, `"git" push --force`, `g'i't push "--force"`, "git.exe push --force",
+		">log npm publish", "2>/dev/null npm publish", "npm 2>&1 publish", "npm publish &>log", "<x npm publish",
+		`eval "npm publish"`, "eval npm publish", `trap "npm publish" EXIT`, `bash -c 'npm publish'`, `sh -lc "cd x && npm publish"`, "bash <<EOF\nnpm publish\nEOF",
+		"bash <<<'npm publish'", "git push $(echo --force)", "git push `echo --force`", "$(which npm) publish", "bash -c 'eval \"npm publish\"'",
+		"./deploy.sh prod", "sudo ./deploy.sh",
+	} {
+		if _, denied := deniedCommand(patterns, line); !denied {
+			t.Errorf("%q is not denied", line)
+		}
+	}
+	for _, line := range []string{
+		"git push origin main", "git push --follow-tags", "git reset HEAD~1", "git reset --soft HEAD", "rm -f x", "rm -r x", "rm x --force-rf",
+		"git log --grep push --force", "git commit -m 'push --force'", "git commit -m push --force-x", "git add +x", "npm run publish", "npm -g install publish-tool", "npm --silent run publish",
+		"npm install publish", "make test", "echo rm -rf x", "grep -rn 'rm -rf' .", "git checkout main", "git rm -rf x", "find . -name rm", "deploy.sh", "which npm",
+		"timeout 10 echo npm publish", "printf 'npm publish\\n' >notes.md", "man git push --force", "docker run x npm publish", "git push origin main; npm test -- --force",
+	} {
+		if p, denied := deniedCommand(patterns, line); denied {
+			t.Errorf("%q is denied by %q", line, p)
+		}
+	}
+}
+
+// A pattern without * at its end is about exactly these words.
+func TestIssue19APatternWithoutAStarIsWholeCommand(t *testing.T) {
+	for line, denied := range map[string]bool{
+		"git push": true, "/usr/bin/git push": true, "sudo git push": true, "git push origin": false, "git push -f": false,
+		"rm -rf": true, "rm -fr": true, "rm -f -r": true, "rm -rfv": false,
+	} {
+		if _, got := deniedCommand([]string{"git push", "rm -rf"}, line); got != denied {
+			t.Errorf("%q: denied is %t, want %t", line, got, denied)
+		}
+	}
+	if _, denied := deniedCommand([]string{"git commit -m \"wip*\""}, "cd x; git commit -m 'wip 2'"); !denied {
+		t.Error("a pattern with quotes matches nothing")
+	}
+}
+
+// A line of megabytes takes the time of its length: a hook that runs into its timeout denies nothing.
+func TestIssue19ALongCommandLineIsRead(t *testing.T) {
+	const n = 1 << 16
+	for name, line := range map[string]string{
+		"assignments":   strings.Repeat("A=1 ", n) + "git push",
+		"wrappers":      strings.Repeat("sudo ", n) + "git push",
+		"calls":         strings.Repeat("xargs ", n) + "git push",
+		"options":       "git " + strings.Repeat("-r ", n) + "push",
+		"commands":      strings.Repeat("true;", n) + "git push",
+		"substitutions": strings.Repeat("$(true) ", n) + "; git push",
+		"levels":        strings.Repeat("echo $(", maxDepth/2) + "git push",
+		"deep":          strings.Repeat("echo $(", n) + "git push", // only read to its end
+		"quotes":        strings.Repeat(`"'"`, n) + "; git push",
+		"documents":     strings.Repeat("cat <<E\nx\nE\n", n) + "git push",
+	} {
+		if got := unwrapped(line, 0); len(got) > n+100 {
+			t.Errorf("%s: %d texts of a line of %d bytes are compared", name, len(got), len(line))
+		}
+		if _, denied := deniedCommand([]string{"rm -rf *", "git push*"}, line); !denied && name != "deep" {
+			t.Errorf("a command behind many %s is not denied", name)
+		}
+	}
+}
+
+// Whatever the text: the reader ends, and a text without special characters is its words.
+func FuzzCommandLine(f *testing.F) {
+	for _, seed := range []string{"git push", "a 'b' \"c $(d `e`)\"", "cat <<E\nx\nE\n", "case x in a) b;; esac", "${a:-$(b)}", "$'\\''", "((", "a 2>&1 <(b)", "`\\``"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, c := range unwrapped(line, 0) {
+			if len(c) == 0 {
+				t.Fatalf("%q: a command without words", line)
+			}
+			newForm(c)
+		}
+		special := func(r rune) bool {
+			return strings.ContainsRune("\\'\"`$;|&()<>#{}!=\x00\v\f\u0085\u00a0", r) || r > 0x7f
+		}
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.ContainsFunc(line, special) || strings.Contains(strings.TrimSpace(line), "\n") || reserved(words[0]) {
+			return
+		}
+		if got := commandsIn(line); len(got) != 1 || !slices.Equal(got[0].words, words) {
+			t.Fatalf("%q: %+v", line, got)
+		}
+	})
+}
