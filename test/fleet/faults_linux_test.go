@@ -216,6 +216,9 @@ func (s *stage) emptyHub(m *world.Machine) error {
 
 // flipBit flips one bit of what a hub has of the fleet's store.
 func (s *stage) flipBit(m *world.Machine, pick uint64) error {
+	if err := s.awaitWhole(); err != nil {
+		return err
+	}
 	var files []string
 	err := filepath.WalkDir(hubStore(m), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".blk" && strings.Contains(path, "/SG_") && !strings.Contains(path, "-snapshots") && strings.Contains(path, "/msgs/") {

@@ -62,7 +62,7 @@ var shares = []share{
 	{cutOneWay, 7, 2 * time.Second, 20 * time.Second},
 	{cutPair, 6, 2 * time.Second, 20 * time.Second},
 	{fullDisk, 2, 2 * time.Second, 10 * time.Second},
-	{flipBit, 1, 0, 0},
+	{flipBit, 1, 5 * time.Second, 10 * time.Second},
 	{emptyHub, 2, 0, 0},
 }
 
@@ -90,6 +90,9 @@ func plan(seed uint64, faults, machines int, part float64, without ...kind) []fa
 		}
 		s := deck[i%len(deck)]
 		on, chance := rng.IntN(machines), rng.Float64()
+		if s.kind == fullDisk { // the last machine has the small one
+			on = machines - 1
+		}
 		all = append(all, fault{
 			kind: s.kind, on: on, other: (on + 1 + rng.IntN(machines-1)) % machines, pick: rng.Uint64(),
 			after: time.Duration(part * rng.Float64() * float64(3*time.Second)),
