@@ -193,15 +193,20 @@ func (a *audit) complaints() {
 	a.enter("words that were refused", 0, counted["refused"], 0)
 }
 
-// blocks counts stops that were blocked though there was nothing to enforce.
+// blocks counts stops that were blocked though there was nothing to enforce, and hooks that did not answer.
 func (a *audit) blocks() {
-	blocked := 0
+	blocked, failed := 0, 0
 	for _, c := range a.calls {
 		if c.blocked {
 			blocked++
 		}
+		if c.failed != "" {
+			failed++
+			a.Logf("%s stopgate hook Stop on %s: %s", c.begun.UTC().Format("15:04:05"), a.name(c.machine), c.failed)
+		}
 	}
 	a.enter("false blocks", len(a.calls), blocked, 0)
+	a.enter("hooks that failed", len(a.calls), failed, 0)
 }
 
 // readLogs is the fleet's store as each machine reads it.

@@ -17,6 +17,7 @@ type call struct {
 	begun   time.Time
 	took    time.Duration
 	blocked bool
+	failed  string // it did not answer: what it said
 }
 
 // hooks has a client stop on each machine, again and again, in a project with nothing to enforce: whatever is cut or
@@ -26,33 +27,33 @@ func (s *stage) hooks(ctx context.Context) {
 	for _, m := range s.Machines {
 		all.Go(func() {
 			for i := 0; pause.For(ctx, 500*time.Millisecond) == nil; i++ {
-				if err := s.hook(ctx, m, i); err != nil && ctx.Err() == nil {
-					s.Error(err)
-					return
-				}
+				s.hook(ctx, m, i)
 			}
 		})
 	}
 	all.Wait()
 }
 
-// hook is one stop.
-func (s *stage) hook(ctx context.Context, m *world.Machine, i int) error {
+// hook is one stop. What ends with its machine, or with the test, is not counted.
+func (s *stage) hook(ctx context.Context, m *world.Machine, i int) {
 	cmd := m.Command(ctx, "stopgate", "hook", "Stop")
 	cmd.Dir = s.root(m)
 	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"person","prompt_id":"p%d","transcript_path":"%[2]s/t.jsonl","cwd":"%[2]s","hook_event_name":"Stop","stop_hook_active":false,"last_assistant_message":"Done."}`,
 		i, m.Home))
 	c := call{machine: m.Number, begun: time.Now()}
+	var problem strings.Builder
+	cmd.Stderr = &problem
 	out, err := cmd.Output()
-	c.took = time.Since(c.begun)
-	if err != nil && !s.crashed(m.Number, c.begun) {
-		return fmt.Errorf("stopgate hook Stop on %s: %w: %s", m.Name, err, out)
+	c.took, c.blocked = time.Since(c.begun), strings.Contains(string(out), `"block"`)
+	if err != nil {
+		if ctx.Err() != nil || s.crashed(m.Number, c.begun) {
+			return
+		}
+		c.failed = fmt.Sprintf("%v: %s%s", err, problem.String(), out)
 	}
-	c.blocked = strings.Contains(string(out), `"block"`)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, c)
-	return nil
 }
 
 // crashed reports whether a machine crashed or stood still at a moment, or since.
