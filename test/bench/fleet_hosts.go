@@ -90,17 +90,17 @@ func fleetHosts(ctx context.Context, l *lab, r *report) error {
 
 // crowd has so many machines join, which are links of this process.
 func (f *fleet) crowd(ctx context.Context, hosts int) (links []*link.Link, err error) {
-	founder := f.Machines[0].State
-	id, err := member.Load(founder)
+	id, err := member.Load(f.Machines[0].State)
 	if err != nil {
 		return nil, err
 	}
 	for i := range hosts {
+		by := f.Machines[i%len(f.Machines)] // a hub has 200 invitations at most
 		state := filepath.Join(f.Dir, "crowd", fmt.Sprint(i))
 		if err := os.MkdirAll(state, 0o700); err != nil {
 			return links, err
 		}
-		token, _, err := hub.Invite(ctx, founder, id.User, false, time.Now())
+		token, _, err := hub.Invite(ctx, by.State, id.User, false, time.Now())
 		if err != nil {
 			return links, err
 		}

@@ -102,15 +102,13 @@ func fleetAnswers(ctx context.Context, l *lab, r *report) error {
 	}
 	defer f.close()
 	here, away := f.Machines[0], f.Machines[1]
-	var all [2]series
-	for i, m := range []*world.Machine{here, away} {
-		for range questions {
-			took, err := answerOne(ctx, here.Client, m)
-			if err != nil {
-				return err
-			}
-			all[i].add(took, 0)
-		}
+	machines := []*world.Machine{here, away}
+	all, err := turns(questions, len(machines), func(i int) (took time.Duration, peak float64, err error) {
+		took, err = answerOne(ctx, here.Client, machines[i])
+		return took, 0, err
+	})
+	if err != nil {
+		return err
 	}
 	r.table("**An answer to a question of a pipeline**, until it is acknowledged")
 	r.reference("on the same machine", &all[0])

@@ -24,6 +24,7 @@ type audit struct {
 	ran   []ran.Line
 	rows  []row
 	board *board
+	quiet bool // what is wrong is only counted
 }
 
 // row is a line of the result: something that was counted, and what it must be.
@@ -54,7 +55,7 @@ func newAudit(s *stage) *audit {
 // enter enters a row. What is counted otherwise than expected has been named before.
 func (a *audit) enter(what string, of, counted, expected int) {
 	a.rows = append(a.rows, row{what, of, counted, expected})
-	if counted != expected {
+	if counted != expected && !a.quiet {
 		a.Errorf("%s: %d, and it must be %d", what, counted, expected)
 	}
 }
@@ -86,7 +87,7 @@ func (a *audit) executions() {
 			done++
 			if begun[execution{e.Owner, e.Errand()}] == 0 && !a.cutOff(number, e) {
 				never++
-				a.Logf("%s %s of owner %s counts as done on %s, and never ran", e.Kind, e.Errand(), e.Owner, a.name(number))
+				a.Logf("%s %s of owner %s counts as done on machine %d, and never ran", e.Kind, e.Errand(), e.Owner, number)
 			}
 		}
 	}
@@ -101,23 +102,19 @@ func (a *audit) cutOff(machine int, e *books.Act) bool {
 	})
 }
 
-// owners counts those that are in other than one machine's store.
+// homes counts the owners that are in other than one machine's store.
 func (a *audit) homes() {
-	homes := map[string][]string{}
+	homes := map[string][]int{}
 	for number, b := range a.books {
 		for id := range b.Owners {
-			homes[id] = append(homes[id], a.name(number))
-		}
-	}
-	for id, where := range homes {
-		if len(where) != 1 {
-			a.Logf("owner %s is in the stores of %v", id, where)
+			homes[id] = append(homes[id], number)
 		}
 	}
 	several := 0
-	for _, where := range homes {
+	for id, where := range homes {
 		if len(where) > 1 {
 			several++
+			a.Logf("owner %s is in the stores of the machines %v", id, where)
 		}
 	}
 	a.enter("owners in the stores of several machines", len(homes), several, 0)

@@ -50,8 +50,8 @@ func sizeOfRun() size {
 		}
 	}
 	return size{
-		faults: 6, part: 0.06, owners: 6, jobs: 9, work: "400ms", longest: time.Second, long: 2 * time.Second,
-		between: 500 * time.Millisecond, timeout: 160 * time.Second,
+		faults: 5, part: 0.05, owners: 6, jobs: 6, work: "400ms", longest: time.Second, long: 2 * time.Second,
+		between: 300 * time.Millisecond, timeout: 15 * time.Minute,
 	}
 }
 
