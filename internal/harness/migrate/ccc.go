@@ -122,6 +122,12 @@ func (p *cccPlan) key(name string, v *hujson.Value) {
 func (p *cccPlan) provider(name string, v *hujson.Value) {
 	setting := "providers." + launch.Shown(name)
 	p.add(v, Item{Setting: setting, Fate: Carried, To: "stopgate claude " + launch.Shown(name)})
+	fields, _ := jsonfile.ObjectOf(v)
+	for key, v := range jsonfile.Members(fields) {
+		if key != "env" {
+			p.add(v, Item{Setting: setting + "." + plain.Name(key), Fate: Carried, To: "the same: Claude Code gets it as a setting, whether or not it knows it"})
+		}
+	}
 	if p.config == nil {
 		return
 	}
