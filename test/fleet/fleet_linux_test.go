@@ -38,10 +38,7 @@ func TestChaosOfAFleet(t *testing.T) {
 	}
 
 	logs := s.readLogs()
-	left := s.stop()
-	for _, l := range left {
-		t.Log("left: " + l)
-	}
+	s.stopDaemons()
 	a := newAudit(s)
 	a.executions()
 	a.homes()
@@ -50,6 +47,10 @@ func TestChaosOfAFleet(t *testing.T) {
 	a.blocks()
 	a.fleet(logs)
 	a.stores()
+	left := s.stopHubs()
+	for _, l := range left {
+		t.Log("left: " + l)
+	}
 	a.enter("processes, sockets, namespaces left", 0, len(left), 0)
 	t.Logf("%d faults, %d owners, %d jobs, %s\n%s\n%s", len(s.spans), len(s.owners), len(s.jobs), time.Since(begun).Round(time.Second), a.table(), a.figures())
 }
