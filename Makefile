@@ -23,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build install uninstall run test format check unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents powerloss stress pictures site release generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents powerloss powerloss-boot stress pictures site release generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -135,6 +135,9 @@ chaos-agents: ## twenty real clients, killed with their tmux and the daemon; CLA
 
 powerloss: ## a machine that loses its power at every flush of its disk; as root, with QEMU; POWERLOSS_SEED=…, POWERLOSS_IMAGES=…
 	@GO="$(GO)" scripts/powerloss
+
+powerloss-boot: ## a machine with systemd that is restarted and loses its power; as root, with QEMU
+	@GO="$(GO)" scripts/powerloss-boot
 
 stress: ## the suite ROUNDS times beside LOAD busy processes; stops at the first failure
 	@scripts/stress "$(ROUNDS)" "$(LOAD)"

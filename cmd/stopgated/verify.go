@@ -12,10 +12,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/anchor"
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // errDamage says that a report, which was printed, names damage.
@@ -51,6 +56,7 @@ func verifyStore(asJSON bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	checkAnchors(state, path, &report)
 	if asJSON {
 		err = json.NewEncoder(out).Encode(report)
 	} else {
@@ -63,6 +69,39 @@ func verifyStore(asJSON bool, out io.Writer) error {
 		return errAmiss
 	}
 	return err
+}
+
+// fleetPatience is how long a check waits for the fleet.
+const fleetPatience = 10 * time.Second
+
+// checkAnchors compares the store with what the fleet knows of it, where this machine is in one.
+func checkAnchors(state, path string, report *store.Report) {
+	id, err := member.Load(state)
+	if errors.Is(err, member.ErrNone) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), fleetPatience)
+	defer cancel()
+	if err == nil {
+		err = compareAnchors(ctx, state, path, id, report)
+	}
+	if err != nil {
+		report.Notes = append(report.Notes, "the fleet's anchors were not checked: "+plain.Line(err.Error()))
+	}
+}
+
+func compareAnchors(ctx context.Context, state, path string, id member.Identity, report *store.Report) error {
+	nc, err := member.Connect(ctx, state, id)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return anchor.Check(ctx, l.Log, id.Name, path, report)
 }
 
 func printReport(out io.Writer, path string, r store.Report) error {

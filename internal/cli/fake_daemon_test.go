@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,6 +90,7 @@ type fakePlane struct {
 	owners []*daemonapi.Owner
 	events []daemonapi.Event
 	closed []daemonapi.Decision
+	jobs   []daemonapi.Job
 }
 
 func (f *fakePlane) Version() daemonapi.Version {
@@ -491,8 +493,13 @@ func (f *fakePlane) around(a daemonapi.Agent) daemonapi.Agent {
 	return a
 }
 
+// Conversation is what the file conversation has, if there is one.
 func (f *fakePlane) Conversation(context.Context, string, api.Range) (daemonapi.Conversation, error) {
-	return daemonapi.Conversation{}, nil
+	path := filepath.Join(f.state, "conversation")
+	if _, err := os.Stat(path); err != nil {
+		return daemonapi.Conversation{}, nil
+	}
+	return *readJSON(path, &daemonapi.Conversation{}), nil
 }
 
 func (f *fakePlane) Screen(context.Context, string, bool) (daemonapi.Screen, error) {
@@ -759,6 +766,56 @@ func (f *fakePlane) RetryWork(context.Context, string) (daemonapi.WorkItem, erro
 
 func (f *fakePlane) DropWork(context.Context, string) (daemonapi.WorkItem, error) {
 	return daemonapi.WorkItem{}, nil
+}
+
+func (f *fakePlane) Jobs(context.Context, *api.Query) (page api.Page[daemonapi.Job], err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	page.Items = f.jobs
+	return page, nil
+}
+
+func (f *fakePlane) Job(_ context.Context, id string) (daemonapi.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, j := range f.jobs {
+		if strings.HasPrefix(j.ID, id) {
+			return j, nil
+		}
+	}
+	return daemonapi.Job{}, &api.Error{Failure: daemonapi.Failure{Code: "not_found", Error: "there is no job " + id}}
+}
+
+func (f *fakePlane) AddJob(_ context.Context, a daemonapi.AddJob) (daemonapi.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	j := daemonapi.Job{
+		ID: a.ID, Project: cmp.Or(a.ProjectName, "here"), Command: a.Command, Args: a.Args, Needs: a.Needs, Only: a.Only, OnLost: a.OnLost,
+		Cap: a.Cap, Reserve: a.Reserve, Status: "pending", Waits: []string{"no machine has the label gpu"}, By: "laptop", Added: time.Now(), Since: time.Now(),
+	}
+	f.jobs = append(f.jobs, j)
+	return j, nil
+}
+
+func (f *fakePlane) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) {
+	j, err := f.Job(ctx, id)
+	j.Status = "cancelled"
+	return j, err
+}
+
+func (f *fakePlane) Caps(context.Context) ([]daemonapi.Cap, error) {
+	return []daemonapi.Cap{{Name: "default", Jobs: 4, Held: []string{"1"}, USD: 20, Reserved: 5, Spent: 2.5}}, nil
+}
+
+func (f *fakePlane) SetCap(_ context.Context, s daemonapi.SetCap) (daemonapi.Cap, error) {
+	c := daemonapi.Cap{Name: s.Name}
+	if s.Jobs != nil {
+		c.Jobs = *s.Jobs
+	}
+	if s.USD != nil {
+		c.USD = *s.USD
+	}
+	return c, nil
 }
 
 func (f *fakePlane) Workers(context.Context, string) ([]daemonapi.Worker, error) { return nil, nil }

@@ -41,7 +41,7 @@ func groups() []group {
 		}},
 		{"pipelines", "Pipelines", []*cobra.Command{
 			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()),
-			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewDaemon(), plane.NewFleet(),
+			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewDaemon(), plane.NewFleet(), plane.NewJob(),
 		}},
 		{groupTools, "Seldom typed", []*cobra.Command{
 			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), entry.NewStatusLine(), plane.NewEmit(), session.NewRegistry(), plane.NewWorkspace(), plane.NewPrune(),

@@ -19,7 +19,9 @@ var firstDay = []string{"init", "doctor", "run", "status", "log", "why"}
 
 // inOneRow are the commands that stand in the row of another, which says both.
 var inOneRow = map[string]struct{ with, short string }{
-	"on": {"off", "Turn stopgate off in this project for a while, or on again"},
+	"on":     {"off", "Turn stopgate off in this project for a while, or on again"},
+	"review": {"check", "Run only the checks, or only the reviews, for what changed"},
+	"worker": {"work", "Show and fill queues, and run pipelines for their items"},
 }
 
 const exitCodesLine = "Exit codes: 0 done, 1 failed, 2 usage, 3 could not run; see help exit-codes."

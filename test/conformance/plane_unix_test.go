@@ -423,7 +423,8 @@ func TestDesignTheSocketTakesNoFacts(t *testing.T) {
 	slices.Sort(changing)
 	if diff := cmp.Diff([]string{
 		"post /v1/agents/{id}/kill", "post /v1/agents/{id}/send", // what people want of an agent
-		"post /v1/backup", "post /v1/decisions/{id}/answer",
+		"post /v1/backup", "post /v1/caps", "post /v1/decisions/{id}/answer",
+		"post /v1/jobs", "post /v1/jobs/{id}/cancel",
 		"post /v1/pipelines/{id}/cancel", "post /v1/pipelines/{id}/resume",
 		"post /v1/prune",
 		"post /v1/runs/{id}/cancel", "post /v1/runs/{id}/resume",

@@ -63,35 +63,49 @@ func (m machine) module(name string) (data []byte, err error) {
 	return data, err
 }
 
-// patience is how long the guest may take: emulated, on a busy machine.
+// patience is how long a guest may take: emulated, on a busy machine.
 const patience = 30 * time.Minute
 
-// run has the guest write to a disk, and records each write in a log.
-func (m machine) run(ctx context.Context, dir, disk, log, options string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+// command is QEMU with a disk, and with options for the kernel. What the guest says is its output.
+// It ends with this process.
+func (m machine) command(ctx context.Context, dir, options string, disk ...string) (*exec.Cmd, error) {
 	initramfs, err := m.initramfs()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	initrd := filepath.Join(dir, "initramfs")
 	if err := os.WriteFile(initrd, initramfs, 0o600); err != nil {
-		return err
+		return nil, err
 	}
-
-	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, "qemu-system-x86_64",
+	args := append([]string{
 		"-accel", "tcg", "-cpu", "max", "-m", "512", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-serial", "stdio", "-kernel", m.kernel, "-initrd", initrd,
-		"-append", "console=ttyS0 panic=-1 loglevel=4 "+options,
+		"-serial", "stdio", "-kernel", m.kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 loglevel=4 " + options,
+	}, disk...)
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd, nil
+}
+
+// write has the guest write to a disk, and records each write in a log.
+func (m machine) write(ctx context.Context, dir, disk, log, options string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd, err := m.command(ctx, dir, options,
 		// The host need not sync: what the guest's disk would have is decided from the log.
 		"-blockdev", "driver=file,node-name=disk,cache.no-flush=on,filename="+disk,
 		"-blockdev", "driver=file,node-name=log,cache.no-flush=on,filename="+log,
 		"-blockdev", "driver=blklogwrites,node-name=logged,file=disk,log=log,log-sector-size=512,log-super-update-interval=1",
-		"-device", "virtio-blk-pci,drive=logged,write-cache=on,discard=off,write-zeroes=off",
+		// Writes wait for their turn before they are recorded, and flushes do not: so a flush overtakes
+		// writes that the guest has begun, as with a real disk.
+		"-object", "throttle-group,id=slow,x-iops-write=400",
+		"-blockdev", "driver=throttle,node-name=throttled,throttle-group=slow,file=logged",
+		"-device", "virtio-blk-pci,drive=throttled,write-cache=on,discard=off,write-zeroes=off",
 	)
+	if err != nil {
+		return err
+	}
+	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		err = ctx.Err()

@@ -119,12 +119,11 @@ func (f *Fleet) Away() (away []FleetMember) {
 
 // Line is how the fleet is, in a line: "lab: 3 machines, 1 silent".
 func (f *Fleet) Line() string {
-	machines := "1 machine"
-	if n := len(f.Members); n != 1 {
-		machines = strconv.Itoa(n) + " machines"
-	}
-	parts := []string{f.Name + ": " + machines}
-	if !f.Connected {
+	parts := []string{plain.Count(len(f.Members), "machine")}
+	switch {
+	case !f.Connected && len(f.Members) == 0: // since the daemon began
+		parts[0] = "not connected"
+	case !f.Connected:
 		parts = append(parts, "not connected")
 	}
 	away := f.Away()
@@ -143,5 +142,5 @@ func (f *Fleet) Line() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return f.Name + ": " + strings.Join(parts, ", ")
 }

@@ -64,6 +64,9 @@ func TestFleetInWords(t *testing.T) {
 	if got, want := f.Line(), "lab: 5 machines, not connected"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := (&Fleet{Name: "lab"}).Line(), "lab: not connected"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if away := f.Away(); len(away) > 0 {
 		t.Errorf("without a connection it says that %v are away", away)
 	}

@@ -73,8 +73,10 @@ type Owner struct {
 	Steps    []Visit           `json:"steps,omitempty"`
 	Agent    *Agent            `json:"agent,omitempty"`
 	Decision *Decision         `json:"decision,omitempty"`
-	// By is what started it, if a person did not: schedule, or worker NAME.
+	// By is what started it, if a person did not: schedule, worker NAME, or job ID.
 	By string `json:"by,omitempty"`
+	// Job is the job of the fleet that it is an attempt of.
+	Job string `json:"job,omitempty"`
 	// WaitsFor is the group that it waits for room in, while it is queued.
 	WaitsFor *Room `json:"waits_for,omitempty"`
 	// Workspaces are the worktrees and folders that were made for it.

@@ -24,8 +24,8 @@ func newAgentLogs() *cobra.Command {
 		Short: "Print an agent's conversation or output",
 		Long: `Print an agent's conversation: prompts (>), messages, tool calls (·), failed tool calls (✗),
 answers it got (<), and notes from hooks and Claude Code (!). For an agent that is not Claude
-Code, print its output. Agents that have ended are included. For an agent on another machine of the
-fleet, print the end of its pipeline's log.
+Code, print its output. Agents that have ended are included. An agent on another machine of the
+fleet cannot be followed: with --follow, print the end of its conversation or output.
 
 Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 		Example: `  stopgate agent logs 3f9a12bc
@@ -36,15 +36,13 @@ Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 			switch {
 			case err != nil:
 				return err
-			case a.Host != "":
-				if a.Client {
-					fmt.Fprintf(p.errOut, "stopgate: the conversation of %s can be read there only: %s\n", agentTitle(&a), p.elsewhere(ctx, a.Host, "stopgate agent logs "+shortID(a.ID)))
-				}
-				return p.printTail(ctx, a.Owner, a.Away, follow)
 			case !a.Client:
-				return p.printLog(ctx, a.Owner, follow)
+				return p.printLogOf(ctx, a.Owner, a.Away, follow)
 			}
 			t := newTalk(p, a)
+			if a.Host != "" {
+				return t.printAfar(ctx, follow)
+			}
 			if follow {
 				return t.follow(ctx)
 			}
@@ -87,6 +85,39 @@ func (t *talk) print(ctx context.Context) error {
 		return t.printLog(ctx, t.agent.Owner, false)
 	}
 	return err
+}
+
+// maxMessages is how much of a conversation another machine is asked for.
+const maxMessages = 500
+
+// printAfar prints the end of a conversation on another machine, which reads its transcript for us.
+func (t *talk) printAfar(ctx context.Context, follow bool) error {
+	if follow {
+		fmt.Fprintf(t.errOut, "stopgate: %s cannot be followed from here; this is the end of its conversation\n", agentTitle(&t.agent))
+	}
+	talked, err := t.Conversation(ctx, t.agent.ID, maxMessages)
+	if err != nil {
+		return err
+	}
+	if len(talked.Messages) == 0 {
+		fmt.Fprintf(t.errOut, "stopgate: %s has no conversation yet; this is the log of its pipeline\n", agentTitle(&t.agent))
+		return t.printLog(ctx, t.agent.Owner, false)
+	}
+	for _, m := range talked.Messages {
+		if err := t.event(eventOf(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventOf is a message as an event of a transcript.
+func eventOf(m daemonapi.Message) transcript.Event {
+	e := transcript.Event{Kind: transcript.KindOf(m.Kind), Text: m.Text}
+	if m.Time != nil {
+		e.Time = *m.Time
+	}
+	return e
 }
 
 // follow prints what there is and what comes, until the agent has ended.

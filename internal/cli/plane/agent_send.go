@@ -24,7 +24,7 @@ Agents cannot run this command: they must not decide about other agents' work.
 
 Exit code 0: the message will be delivered. 1: the agent waits for a different kind of answer, or
 this is an agent's shell. 2: no such agent, or the message is empty. 3: the daemon could not be
-started.`,
+started, or the machine of the fleet that the agent is on does not answer.`,
 		Example: `  stopgate agent send 3f9a12bc use the staging database
   stopgate agent send 3f9a12bc --verbose should work too`,
 		Args: ids(func(cmd *cobra.Command, args []string) error {
@@ -72,7 +72,8 @@ on_dead action. To end the whole run, use stopgate pipeline cancel or stopgate a
 Agents cannot run this command: they must not decide about other agents' work.
 
 Exit code 0: being killed. 1: it has ended, or this is an agent's shell. 2: no such agent. Others
-are killed anyway. 3: the daemon could not be started.`,
+are killed anyway. 3: the daemon could not be started, or the machine of the fleet that the agent is
+on does not answer.`,
 		Example:           `  stopgate agent kill 3f9a12bc`,
 		Args:              ids(someArgs, math.MaxInt),
 		PreRunE:           forPeople,

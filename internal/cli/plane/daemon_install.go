@@ -31,8 +31,9 @@ func newDaemonInstall() *cobra.Command {
 		Use:   "install",
 		Short: "Install a systemd unit for the daemon",
 		Long: `Write, enable and start a systemd user unit: the daemon then starts at login and restarts after
-a crash. A running daemon is stopped first. The unit contains the current PATH, in which the
-commands of runbooks are looked up.
+a crash. To start it when the machine boots, before you log in, run: loginctl enable-linger. A
+running daemon is stopped first. The unit contains the current PATH, in which the commands of
+runbooks are looked up.
 
 Exit code 0: installed, or already installed. 1: the unit was edited; --force overwrites it.
 3: systemd is not available.`,

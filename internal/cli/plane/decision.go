@@ -132,7 +132,7 @@ of a choice (comma-separated where several are allowed), or free text.
 Agents cannot run this command: they must not decide about their own work.
 
 Exit code 0: answered. 1: it is already settled, or this is an agent's shell. 2: no such decision
-or option. 3: the daemon could not be started.`,
+or option. 3: the daemon could not be started, or the machine of the fleet that asks does not answer.`,
 		Example: `  stopgate decision answer 9f8e7d6c done
   stopgate decision answer 9f8e7d6c 1,3 "only on Mondays"
   stopgate decision answer 9f8e7d6c -m "use the staging database"`,

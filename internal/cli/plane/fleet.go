@@ -35,9 +35,9 @@ func newFleetInit() *cobra.Command {
 		Long: `Make a fleet, with this machine as its first member and hub. Its certificate authority stays here:
 further hubs can join only while this machine is up.
 
-With one hub the fleet is not highly available. With three --hub addresses, of which the first is this
-machine's, it may lose one of them; it can be used when all three have joined. The number of hubs and
-their addresses cannot be changed later.
+With one hub the fleet is not highly available. With three --hub addresses, the first one this machine's,
+it may lose one of them; it can be used when all three have joined. The number of hubs and their
+addresses cannot be changed later.
 
 With --nats, an existing NATS cluster is used instead of hubs, and its administrator says who may do what.
 
@@ -117,8 +117,7 @@ func newFleetStatus() *cobra.Command {
 	return handsOver(&cobra.Command{
 		Use:   "status",
 		Short: "Show the fleet's machines and hubs",
-		Long: `Show all machines of the fleet, whether they were heard of lately, what room they have, and how the
-hubs are.
+		Long: `Show all machines of the fleet, when each reported last, what room it has, and how the hubs are.
 
 Exit code 0: shown. 1: this machine is in no fleet, or no hub answers.`,
 		Example: `  stopgate fleet status

@@ -103,18 +103,22 @@ func fleetDaemon(t *testing.T, state string) *Plane {
 	return &Plane{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 }
 
-// What other machines do is no news of this daemon, and is seen all the same.
+// What other machines do is no news of this daemon, and is seen all the same: once.
 func TestIssue20WatchLooksAfar(t *testing.T) {
 	p := fleetDaemon(t, t.TempDir())
+	var out strings.Builder
+	p.out, p.asJSON = &out, true
 	looks := 0
 	checktest.OK(t, p.Watch(t.Context(), "", func(context.Context) (term.Glimpse, error) {
-		if looks++; looks == 1 {
-			return ownersShow{{owner: daemonapi.Owner{ID: "1", Status: ownerRunning}}}, nil
+		looks++
+		o := daemonapi.Owner{ID: "1", Status: ownerRunning, Away: daemonapi.Away{Host: "vps", Heard: float64(looks)}}
+		if looks == 3 {
+			o.Status = ownerDone
 		}
-		return ownersShow{{owner: daemonapi.Owner{ID: "1", Status: ownerDone}}}, nil
+		return ownersShow{{owner: o}}, nil
 	}))
-	if looks != 2 {
-		t.Errorf("looked %d times, want 2", looks)
+	if looks != 3 || strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("looked %d times, want 3, and told:\n%s", looks, out.String())
 	}
 }
 

@@ -77,8 +77,8 @@ func newOwnerLogs(group string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs ID",
 		Short: "Print the output of the steps of " + anOwner(group),
-		Long: `Print the output of the steps and what happened, each line with its time and step. From another
-machine of the fleet, print the last lines; they cannot be followed.
+		Long: `Print the output of the steps and what happened, each line with its time and step. A log on
+another machine of the fleet cannot be followed: with --follow, print its last lines.
 
 Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s logs 3f9a12bc
@@ -89,10 +89,7 @@ Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running
 			if err != nil {
 				return err
 			}
-			if away := m.away(); away.Host != "" {
-				return p.printTail(ctx, m.ownerID(), away, follow)
-			}
-			return p.printLog(ctx, m.ownerID(), follow)
+			return p.printLogOf(ctx, m.ownerID(), m.away(), follow)
 		}),
 		ValidArgsFunction: ownerIDs(kindOf(group), false, 1),
 	}
@@ -100,14 +97,15 @@ Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running
 	return cmd
 }
 
-// tailLines is how much is printed of a log on another machine: it comes in one answer.
+// tailLines is how much is printed of a log that cannot be followed.
 const tailLines = 500
 
-// printTail prints the end of a log on another machine.
-func (p *Plane) printTail(ctx context.Context, id string, away daemonapi.Away, follow bool) error {
-	if follow {
-		fmt.Fprintf(p.errOut, "stopgate: a log%s cannot be followed from here; these are its last lines\n", away.On())
+// printLogOf prints a log, wherever it is. One on another machine comes in one answer, and has no end to wait for.
+func (p *Plane) printLogOf(ctx context.Context, id string, away daemonapi.Away, follow bool) error {
+	if away.Host == "" || !follow {
+		return p.printLog(ctx, id, follow)
 	}
+	fmt.Fprintf(p.errOut, "stopgate: a log%s cannot be followed from here; these are its last lines\n", away.On())
 	return p.printLines(p.Tail(ctx, id, tailLines, false))
 }
 
@@ -166,7 +164,8 @@ With --give-up, give up one that is held because its record is damaged: end what
 forget it. Its workspace stays; see stopgate workspace list.
 
 Exit code 0: cancelled, or it had already ended. 1: it is held, or this is an agent's shell. 2: no
-such id; the others are cancelled anyway. 3: the daemon could not be started.`,
+such id; the others are cancelled anyway. 3: the daemon could not be started, or the machine of the
+fleet that it is on does not answer.`,
 		Example:           fmt.Sprintf("  stopgate %s cancel 3f9a12bc", group),
 		Args:              ids(someArgs, math.MaxInt),
 		PreRunE:           notForAgents,
@@ -249,7 +248,8 @@ is the answer; the message of -m goes to its agent.
 Agents cannot run this command: they must not decide about their own work.
 
 Exit code 0: resumed. 1: it is running, done or cancelled, or this is an agent's shell. 2: not found,
-or invalid command line. 3: the daemon could not be started.`,
+or invalid command line. 3: the daemon could not be started, or the machine of the fleet that it is
+on does not answer.`,
 		Example: fmt.Sprintf(`  stopgate %[1]s resume 3f9a12bc
   stopgate %[1]s resume 3f9a12bc -m "use the staging database"
   stopgate %[1]s resume 3f9a12bc --var branch=main`, group),

@@ -137,6 +137,9 @@ func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []
 		return p.otherCommand(ctx, err, h, args[0])
 	}
 	notice(p, &owner)
+	if owner.Job != "" {
+		return o.tellJob(p, &owner)
+	}
 	if o.idOnly && !p.asJSON {
 		_, err := fmt.Fprintln(p.out, owner.ID)
 		return err
@@ -210,14 +213,34 @@ func notice(p *Plane, owner *daemonapi.Owner) {
 	}
 }
 
+// tellJob says that a job was added in the place of a start: the runbook makes one of the command.
+func (o *startOptions) tellJob(p *Plane, owner *daemonapi.Owner) error {
+	if o.idOnly && !p.asJSON {
+		_, err := fmt.Fprintln(p.out, owner.Job)
+		return err
+	}
+	if owner.Reason != "" {
+		fmt.Fprintln(p.errOut, "stopgate: it waits: "+plain.Line(owner.Reason))
+	}
+	if err := p.tell(owner, fmt.Sprintf("added job %s (%s)", shortID(owner.Job), plain.Line(owner.Command))); err != nil || p.asJSON {
+		return err
+	}
+	fmt.Fprintln(p.errOut, term.PaintFor(p.errOut).Faint("  see it:     stopgate job show "+shortID(owner.Job)))
+	return nil
+}
+
 // tellStarted says that it was started, and what can be done now.
 func (p *Plane) tellStarted(owner *daemonapi.Owner) error {
 	if err := p.tell(owner, title(owner)+" started"); err != nil || p.asJSON {
 		return err
 	}
 	group, id := groupWord(owner), shortID(owner.ID)
+	logs := "logs " + id + " -f"
+	if owner.Host != "" {
+		logs = "logs " + id // it cannot be followed
+	}
 	faint := term.PaintFor(p.errOut).Faint
-	for _, hint := range [][2]string{{"watch it", "show " + id + " --watch"}, {"its output", "logs " + id + " -f"}, {"cancel it", "cancel " + id}} {
+	for _, hint := range [][2]string{{"watch it", "show " + id + " --watch"}, {"its output", logs}, {"cancel it", "cancel " + id}} {
 		fmt.Fprintln(p.errOut, faint(fmt.Sprintf("  %-11s stopgate %s %s", hint[0]+":", group, hint[1])))
 	}
 	return nil

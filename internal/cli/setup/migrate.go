@@ -39,11 +39,12 @@ stopgate, what differs, and what is left behind and why. Nothing is changed.
 
 --write does it: it asks first, keeps a copy of every file that it changes, and
 removes only the hooks of the older tool from Claude Code's settings. Its own
-files stay. --undo restores what the last --write in this project changed,
-unless you have edited it since. Agents are refused.
+files stay. --undo restores what the last --write in this project changed. It
+does not overwrite a file that was changed since, and names its copy. Agents are
+refused.
 
 Exit code 0: shown or done, or nothing found. 1: refused. 2: a file cannot be
-read.`,
+read, or not be added to.`,
 		Example: `  stopgate migrate
   stopgate migrate conclaude --write
   stopgate migrate --undo`,
@@ -96,7 +97,12 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	draft := &migrate.Draft{Root: h.Root, Getenv: os.Getenv, CheckRunbooks: checkRunbooks}
+	store := migrate.NewStore(h.StateDir)
+	migrated, err := store.Migrated(h.Root)
+	if err != nil {
+		return err
+	}
+	draft := &migrate.Draft{Root: h.Root, Getenv: os.Getenv, Migrated: migrated, CheckRunbooks: checkRunbooks}
 	tools := slices.DeleteFunc(migrate.Tools(), func(t migrate.Tool) bool {
 		return len(m.tools) > 0 && !slices.Contains(m.tools, t.Name)
 	})
@@ -105,6 +111,9 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 		return err
 	}
 	view := migrationView{report: report, shown: draft.Shown}
+	for _, tool := range tools {
+		view.looked = append(view.looked, tool.Name)
+	}
 	if !m.write || len(report.Faults) > 0 || len(report.Changes) == 0 {
 		return term.Show(out, m.asJSON, view)
 	}
@@ -117,7 +126,7 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
-	view.backups, err = migrate.NewStore(h.StateDir).Apply(h.Root, report.Tools(), report.Changes, time.Now())
+	view.backups, err = store.Apply(h.Root, report.Tools(), report.Changes, time.Now())
 	if unfinished, ok := errors.AsType[migrate.UnfinishedError](err); ok {
 		return term.WithHint(unfinished, "undo it first: stopgate migrate --undo")
 	}
@@ -140,17 +149,30 @@ func (m *migration) takeBack(h *here.Place, out io.Writer) error {
 		return err
 	}
 	undone, err := migrate.NewStore(h.StateDir).Undo(h.Root)
-	if changed, ok := errors.AsType[migrate.ChangedError](err); ok {
-		return term.WithHint(changed, "nothing was restored; the files as they were are in "+changed.Backups+ownHooksIn(h.Root, changed.Files))
-	}
-	if err != nil {
+	changed, some := errors.AsType[migrate.ChangedError](err)
+	if err != nil && !some {
 		return err
 	}
 	if m.asJSON {
-		return term.PrintJSON(out, undone)
+		if err := term.PrintJSON(out, undone); err != nil {
+			return err
+		}
+	} else {
+		printUndone(out, h, undone)
 	}
+	if some {
+		return term.WithHint(changed, howToRestore(h.Root, changed.Files))
+	}
+	return nil
+}
+
+// printUndone says what became of each file.
+func printUndone(out io.Writer, h *here.Place, undone migrate.Undone) {
 	for _, path := range undone.Restored {
 		fmt.Fprintf(out, "restored %s\n", term.Shown(path))
+	}
+	for _, path := range undone.Merged {
+		fmt.Fprintf(out, "took back the migration's change in %s, and kept what was changed since\n", term.Shown(path))
 	}
 	for _, path := range undone.Removed {
 		fmt.Fprintf(out, "removed %s\n", term.Shown(path))
@@ -158,7 +180,20 @@ func (m *migration) takeBack(h *here.Place, out io.Writer) error {
 	if !paths.HasConfig(h.Root) && h.Trust().Gated(h.Root) {
 		fmt.Fprintln(out, "note: the configuration that you approved is still in force; to end that: stopgate trust --revoke")
 	}
-	return nil
+}
+
+// howToRestore says what a person can do about files that were changed since the migration.
+func howToRestore(root string, files []migrate.Changed) string {
+	var lines, changed []string
+	for _, file := range files {
+		changed = append(changed, file.Path)
+		if file.Copy == "" {
+			lines = append(lines, term.Shown(file.Path)+" is new since the migration: remove it if you do not need it")
+		} else {
+			lines = append(lines, fmt.Sprintf("%s as it was is in %s", term.Shown(file.Path), term.Shown(file.Copy)))
+		}
+	}
+	return strings.Join(lines, "\n") + ownHooksIn(root, changed)
 }
 
 // ownHooksIn says how our hooks leave settings files that were changed since the migration: it recommends to

@@ -16,6 +16,7 @@ import (
 // migrationView is what was found of older tools, and what was done about it.
 type migrationView struct {
 	report  migrate.Report
+	looked  []string // for which tools
 	shown   func(path string) string
 	backups string // where the copies are, once the files were changed
 }
@@ -57,11 +58,12 @@ func (v migrationView) Print(out io.Writer) {
 	}
 	if len(v.report.Faults) > 0 {
 		here.PrintFaults(os.Stderr, nil, v.report.Faults)
+		fmt.Fprintln(os.Stderr, "nothing can be migrated before that is fixed; then run again: stopgate migrate")
 		return
 	}
 	switch {
 	case len(v.report.Plans) == 0:
-		fmt.Fprintf(out, "found nothing of %s\n", strings.Join(migrate.Names(), ", "))
+		fmt.Fprintf(out, "found nothing of %s\n", strings.Join(v.looked, ", "))
 	case len(v.report.Changes) == 0:
 		fmt.Fprintln(out, "there is nothing to change")
 		v.printNext(out)

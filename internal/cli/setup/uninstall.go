@@ -25,6 +25,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/launch"
+	"github.com/stopgate/stopgate/internal/harness/migrate"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/disk"
@@ -41,8 +42,9 @@ func NewUninstall() *cobra.Command {
 		Long: `Remove stopgate's hooks from your settings and from those of this project and
 every project that you approved, in all worktrees, with the launcher's entry
 and the slash commands; stop the daemon and remove its systemd unit. With
---purge, also remove the state directory, the global config and the logs. It
-lists all of that and asks first. Everything else in shared files stays.
+--purge, also remove the state directory, the logs, and what stopgate wrote
+into the global config. It lists all of that and asks first. Everything else in
+shared files stays.
 
 The program itself and each project's .gauntlet/ stay; at the end it lists what
 is left. Agents are refused.`,
@@ -63,7 +65,7 @@ is left. Agents are refused.`,
 			})(cmd, nil)
 		},
 	}
-	cmd.Flags().BoolVar(&purge, "purge", false, "also remove state, global config and logs")
+	cmd.Flags().BoolVar(&purge, "purge", false, "also remove state, logs and stopgate's part of the global config")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; for scripts (agents are refused)")
 	return cmd
 }
@@ -158,7 +160,7 @@ func (u *uninstallation) tellLeft(ctx context.Context, out io.Writer, word strin
 		fmt.Fprintf(out, "  - %s\n", s.what)
 	}
 	if purgeable {
-		fmt.Fprintln(out, "to remove state, global config and logs too: stopgate uninstall --purge")
+		fmt.Fprintln(out, "to remove state and logs too: stopgate uninstall --purge")
 	}
 }
 
@@ -189,6 +191,9 @@ func (u *uninstallation) listKept() {
 				u.add(fmt.Sprintf("the plugin %s; to remove it: %s", plain.Name(file.Plugin), plain.Line(file.Remove())), nil)
 			}
 		}
+	}
+	if exists(u.GlobalPath) && config.FindEnforced(u.GlobalPath) != config.EnforcedFile {
+		u.add(u.GlobalPath+", with settings that stopgate did not write (agent-gauntlet reads it too)", nil)
 	}
 	for _, path := range binaries() {
 		u.add("the program "+path, nil)
@@ -323,15 +328,7 @@ func (u *uninstallation) listLogs() {
 }
 
 func (u *uninstallation) listFiles() error {
-	if disk.IsRegular(u.GlobalPath) {
-		u.add("the global config "+u.GlobalPath, func(context.Context) error {
-			if err := os.Remove(u.GlobalPath); err != nil {
-				return err
-			}
-			removeEmpty(filepath.Dir(u.GlobalPath))
-			return nil
-		})
-	}
+	u.listGlobal()
 	if cache, err := os.UserCacheDir(); err == nil {
 		note := filepath.Join(cache, settings.ToldMissing)
 		if info, err := os.Lstat(note); err == nil && info.IsDir() {
@@ -344,6 +341,7 @@ func (u *uninstallation) listFiles() error {
 	if err := isOurState(u.StateDir); err != nil {
 		return err
 	}
+	u.listMigrations()
 	u.add("the state directory "+u.StateDir, func(context.Context) error {
 		if err := os.RemoveAll(u.StateDir); err != nil {
 			return err
@@ -352,6 +350,39 @@ func (u *uninstallation) listFiles() error {
 		return nil
 	})
 	return nil
+}
+
+// listMigrations names the migrations that cannot be undone any more once the state directory is gone.
+func (u *uninstallation) listMigrations() {
+	const gone = "which is all that stopgate migrate --undo could restore"
+	undoable, err := migrate.NewStore(u.StateDir).Undoable()
+	if err != nil {
+		u.add(fmt.Sprintf("copies of files that a migration changed (%v), %s", err, gone), keepsNothing)
+	}
+	for _, m := range undoable {
+		u.add(fmt.Sprintf("the copies of the files that the migration from %s changed in %s, %s; to undo it first: cd %s && stopgate migrate --undo",
+			strings.Join(m.Tools, ", "), m.Root, gone, settings.ShellCommand(m.Root)), keepsNothing)
+	}
+}
+
+// keepsNothing is for what goes with the state directory.
+func keepsNothing(context.Context) error { return nil }
+
+// listGlobal lists what stopgate wrote into the global config. agent-gauntlet has its own settings in that file.
+func (u *uninstallation) listGlobal() {
+	withdraw := func(context.Context) error {
+		if err := config.WithdrawTrust(u.GlobalPath); err != nil {
+			return err
+		}
+		removeEmpty(filepath.Dir(u.GlobalPath))
+		return nil
+	}
+	switch config.FindEnforced(u.GlobalPath) {
+	case config.EnforcedFile:
+		u.add("the global config "+u.GlobalPath, withdraw)
+	case config.EnforcedLine:
+		u.add("the line \"trust: enforce\" in "+u.GlobalPath, withdraw)
+	}
 }
 
 // removeEmpty removes directories below the home directory in which nothing is left.
@@ -371,6 +402,9 @@ func isOurState(dir string) error {
 		if rel, err := filepath.Rel(dir, inside); inside != "" && err == nil && filepath.IsLocal(rel) {
 			return term.WithHint(fmt.Errorf("the state directory is %s, which contains more than state", dir), "correct STOPGATE_STATE_DIR, or remove the files by hand")
 		}
+	}
+	if migrate.HoldsOddjobs(dir) {
+		return term.WithHint(fmt.Errorf("the state directory %s is also that of oddjobs, whose pipelines and queues are in it", dir), "finish them with oddjobs, or remove stopgate's files there by hand")
 	}
 	return holdsWork(dir)
 }

@@ -27,7 +27,8 @@ func newLogVerify() *cobra.Command {
 		Use:   "verify",
 		Short: "Check that the journal and the daemon's store are intact",
 		Long: `Read the whole journal and the daemon's whole store, and report everything that is damaged
-or missing. Nothing is changed; the daemon may be running.
+or missing. Nothing is changed; the daemon may be running. Records that were not durable yet when
+the machine lost power are counted; they do not change the exit code.
 
 Exit code 0: both are intact. 1: something is damaged. 3: one of them could not be read.`,
 		Example: `  stopgate log verify
@@ -68,6 +69,9 @@ func (v *verification) print(ctx context.Context) error {
 	mark, text := p.Green("✓"), plain.Count(r.Records, "record")
 	if r.Newer > 0 {
 		text += fmt.Sprintf(", %d written by a newer stopgate", r.Newer)
+	}
+	if len(r.Cut) > 0 {
+		text += fmt.Sprintf(", %d cut off when the machine lost power", len(r.Cut))
 	}
 	if len(r.Damage) > 0 {
 		mark, text = p.Red("✗"), text+", "+fmt.Sprintf("%d damaged", len(r.Damage))

@@ -48,7 +48,15 @@ func TestClientAndServerAgree(t *testing.T) {
 		"add": {func() (any, error) {
 			return value(c.AddWork(ctx, daemonapi.AddWork{Project: "/p", Queue: "q", Items: []daemonapi.NewItem{{ID: "0123456789abcdef", Vars: map[string]string{"n": "7"}}}}))
 		}, []daemonapi.WorkItem{item()}, []string{`add {Project:/p Queue:q Items:[{ID:0123456789abcdef Vars:map[n:7]}]}`}},
-		"workers": {func() (any, error) { return value(c.Workers(ctx, "/p")) }, []daemonapi.Worker{worker()}, []string{`workers "/p"`}},
+		"jobs": {func() (any, error) { return value(c.Jobs(ctx, daemonapi.Filter{Status: "pending,lost"})) }, []daemonapi.Job{aJob()}, []string{`jobs "" ["pending" "lost"]`}},
+		"job":  {func() (any, error) { return value(c.Job(ctx, "01")) }, aJob(), []string{`job "01"`}},
+		"add job": {func() (any, error) {
+			return value(c.AddJob(ctx, daemonapi.AddJob{ID: "0123456789abcdef", ProjectName: "shop", Command: "fix"}))
+		}, aJob(), []string{"add job {ID:0123456789abcdef ProjectName:shop Project: Command:fix Args:[] Needs:[] Only: OnLost: Cap: Reserve:0}"}},
+		"cancel job": {func() (any, error) { return value(c.CancelJob(ctx, "01")) }, aJob(), []string{`cancel job "01"`}},
+		"caps":       {func() (any, error) { return value(c.Caps(ctx)) }, []daemonapi.Cap{aCap()}, []string{"caps"}},
+		"set cap":    {func() (any, error) { n := 4; return value(c.SetCap(ctx, daemonapi.SetCap{Name: "default", Jobs: &n})) }, aCap(), []string{"set cap default 4"}},
+		"workers":    {func() (any, error) { return value(c.Workers(ctx, "/p")) }, []daemonapi.Worker{worker()}, []string{`workers "/p"`}},
 		"worker": {func() (any, error) {
 			return value(c.SwitchWorker(ctx, daemonapi.WorkerSwitch{Project: "/p", Name: "w", On: true}))
 		}, worker(), []string{"worker {Project:/p Name:w On:true}"}},

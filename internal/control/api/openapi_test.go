@@ -88,7 +88,7 @@ func TestDocumentAndServerAgree(t *testing.T) {
 // Each type that goes over the wire is in the document, with all its fields and no others.
 func TestDocumentHasTheWiresTypes(t *testing.T) {
 	types := map[string]*ast.StructType{}
-	for _, name := range []string{"wire.go", "fleet.go"} {
+	for _, name := range []string{"wire.go", "fleet.go", "job.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), "../../agents/daemonapi/"+name, nil, 0)
 		check(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {

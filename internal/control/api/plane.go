@@ -67,6 +67,8 @@ type Plane interface {
 	Decision(ctx context.Context, id string) (daemonapi.Decision, error)
 	Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error)
 
+	JobPlane
+
 	// Events are those after a position, or Now, until the context ends.
 	Events(ctx context.Context, q *Query, after uint64) iter.Seq2[daemonapi.Event, error]
 	// History are the events before a position, the newest first. The next page is before the number

@@ -99,6 +99,7 @@ func Routes() []Route {
 		},
 		Route{Method: "POST", Path: "/v1/workers", Summary: "Start or stop a worker.", Body: daemonapi.WorkerSwitch{}, Answer: daemonapi.Worker{}, handle: posted(inPath, checkWorker, switchWorker)},
 	)
+	routes = append(routes, jobRoutes()...)
 	return append(routes,
 		Route{
 			Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now, the one that started last first." + linked, Answer: []daemonapi.Agent{}, handle: pages(Plane.Agents),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -166,6 +167,10 @@ func (c *clerk) begin(ctx context.Context, shelf shelf, s runbook.Scheduled, id 
 	if err != nil {
 		return err
 	}
+	if s.Command.Job.On {
+		_, err := c.addJob(ctx, id, shelf.root, s.Command.Job, job.Spec{Command: s.Command.Name, Args: s.Args})
+		return err
+	}
 	create.By = "schedule"
 	return c.create(ctx, create)
 }
@@ -248,6 +253,8 @@ func (p *plane) scheduleView(root string, s runbook.Scheduled) daemonapi.Schedul
 		view.Last.Status = "removed" // by retention
 		if o := p.core.owner(view.Last.Owner); o != nil {
 			view.Last.Status, view.Last.Error = status(o), whyThere(o)
+		} else if j, known := p.jobStatus(view.Last.Owner); known {
+			view.Last.Status, view.Last.Error = j.Status, j.Reason
 		}
 	}
 	if view.On {

@@ -324,6 +324,13 @@ func fold(owner *engine.Owner, e store.Event) (*engine.Owner, error) {
 	return owner, nil
 }
 
+// position is that of the newest event that the state has.
+func (c *core) position() store.Position {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.last
+}
+
 // look reads the state.
 func (c *core) look(read func(*engine.State)) {
 	c.mu.RLock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -72,6 +73,10 @@ func (c *clerk) settleItems(ctx context.Context, root string, crews map[string]c
 	for _, i := range running {
 		w, known := crews[i.Worker]
 		o := c.core.owner(i.Owner)
+		if o == nil && w.Job.On {
+			failed = errors.Join(failed, c.settleJob(ctx, root, w, i))
+			continue
+		}
 		switch {
 		case o == nil && c.core.heldFor(i.Owner) != "":
 		case o == nil && known: // the daemon was killed before it was started
@@ -83,6 +88,22 @@ func (c *clerk) settleItems(ctx context.Context, root string, crews map[string]c
 		}
 	}
 	return failed
+}
+
+// settleJob finds out what became of the job that was added for an item. Without a fleet that is not known, and waits.
+func (c *clerk) settleJob(ctx context.Context, root string, w crew, i intake.Item) error {
+	j, known := c.jobStatus(i.Owner)
+	switch {
+	case !known: // the daemon was killed before it was added, or is not linked to the fleet yet
+		return c.beginItem(ctx, root, w, i)
+	case j.Status == runbook.EndDone:
+		return c.fileItem(ctx, root, i, intake.Fact{Type: intake.ItemDone})
+	case j.Status == runbook.EndCancelled:
+		return c.fileItem(ctx, root, i, intake.Fact{Type: intake.ItemFailed, Error: "cancelled: " + clipLine(j.Reason)})
+	case j.Status == runbook.EndFailed:
+		return c.fileItem(ctx, root, i, c.failure(w, i, cmp.Or(j.Reason, j.Status), true))
+	}
+	return nil
 }
 
 // resultOf is how an item ended.
@@ -168,7 +189,9 @@ func (c *clerk) dispatch(ctx context.Context, root string, w crew) error {
 // started fails, and is tried again as the queue says.
 func (c *clerk) beginItem(ctx context.Context, root string, w crew, i intake.Item) error {
 	create, err := w.shelf.createOf(w.Start(i.Vars), w.Runbook, daemonapi.Start{ID: i.Owner, Project: root, Cwd: root, Command: w.Name})
-	if err == nil {
+	if err == nil && w.Job.On {
+		_, err = c.addJob(ctx, i.Owner, root, w.Job, job.Spec{Command: w.Name, Worker: true, Vars: i.Vars})
+	} else if err == nil {
 		create.By = "worker " + w.Name
 		err = c.create(ctx, create)
 	}

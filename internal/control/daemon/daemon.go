@@ -63,6 +63,7 @@ type Options struct {
 	// Look is what the terminal of an agent's client shows: trust, login, api_key,
 	// onboarding, dialog or nothing special, and its text. Without it nobody looks.
 	Look func(ctx context.Context, agent string) (screen, text string, err error)
+
 	// Capture is that terminal's whole screen, with escape sequences.
 	Capture func(ctx context.Context, agent string) (string, error)
 }

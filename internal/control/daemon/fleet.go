@@ -2,26 +2,151 @@ package daemon
 
 import (
 	"context"
-	"net/http"
+	"errors"
 	"sync"
+	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet"
+	"github.com/stopgate/stopgate/internal/control/fleet/anchor"
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/control/web"
+	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// joinFleet has this machine be a member of its fleet, and its hub run, whenever it is in one.
-func (d *daemon) joinFleet(ctx context.Context, all *sync.WaitGroup, p *plane, handler http.Handler) {
+// newFleet is this machine's part in the fleet that it is or may come to be in.
+func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 	dialer := &member.Dialer{StateDir: d.StateDir, Log: d.Log}
-	part := fleet.New(fleet.Options{
-		StateDir: d.StateDir, Version: d.Version, Plane: p, Handler: handler,
-		Config: d.config.now, Log: d.Log, Now: d.Now, Dial: dialer.Dial,
+	return fleet.New(fleet.Options{
+		StateDir: d.StateDir, Version: d.Version, Plane: p, Handler: api.New(p, d.Version),
+		Config: d.config.now, Log: d.Log, Now: d.Now, Dial: dialer.Dial, Trouble: dialer.Trouble, Room: p.room, Changed: d.core.news.ring,
+		Self: func() (name, me string) {
+			id, err := member.Load(d.StateDir)
+			if err != nil {
+				return "", ""
+			}
+			return id.Fleet, id.Name
+		},
+		Members: d.fleetMembers,
+		Jobs: func(ctx context.Context, l *link.Link) {
+			var both sync.WaitGroup
+			both.Go(func() { d.anchor(ctx, l) })
+			d.desk.Run(ctx, l, peers{d.fleet.Load()})
+			both.Wait()
+		},
+		Passed: d.desk.Passed,
 	})
+}
+
+// mayRun is why a job is not to be run here; nil where it is.
+func (d *daemon) mayRun(j job.Job) error {
+	part := d.fleet.Load()
+	name := part.Status().Name
+	return part.MayRun(j.By, func(key string) error { return member.CheckSignature(key, j.Signed(name), j.Signature) })
+}
+
+// anchor keeps in the fleet how far the store has come, where the store can tell.
+func (d *daemon) anchor(ctx context.Context, l *link.Link) {
+	s, ok := d.store.(anchor.Store)
+	if !ok {
+		return
+	}
+	keeper := &anchor.Keeper{Store: s, Last: d.core.position, Log: d.Log, Now: d.Now}
+	keeper.Run(ctx, l)
+}
+
+// peers are the machines of the fleet, as its jobs see them.
+type peers struct{ fleet *fleet.Fleet }
+
+func (p peers) Peers() []daemonapi.FleetMember { return p.fleet.Status().Members }
+
+func (p peers) Passed(member string) map[string]string {
+	observer := p.fleet.Observer()
+	if observer == nil {
+		return nil
+	}
+	b, _ := observer.Beat(member)
+	return b.Passed
+}
+
+// fleetMembers are the machines by the fleet's records.
+func (d *daemon) fleetMembers(ctx context.Context, l *link.Link) ([]fleet.Member, error) {
+	id, err := member.Load(d.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	records, err := id.Members(ctx, l.Log)
+	var all []fleet.Member
+	for _, r := range records {
+		if !r.Left {
+			all = append(all, fleet.Member{Name: r.Name, User: r.User, Key: r.Key, Hub: r.Hub > 0})
+		}
+	}
+	return all, err
+}
+
+// joinFleet has this machine be a member of its fleet, and its hub run, whenever it is in one.
+func (d *daemon) joinFleet(ctx context.Context, all *sync.WaitGroup) {
 	keeper := hub.Keeper{
 		StateDir: d.StateDir, Environ: d.Environ, Log: d.Log,
 		Program: func() (string, error) { return program.Find("stopgated", d.Environ) },
 	}
-	all.Go(func() { part.Run(ctx) })
+	if _, err := member.Load(d.StateDir); errors.Is(err, member.ErrNone) {
+		d.comebacks.releaseAll() // the fleet of these jobs was left
+	}
+	all.Go(func() { d.fleet.Load().Run(ctx) })
+	all.Go(func() { d.desk.Guard(ctx) })
 	all.Go(func() { keeper.Run(ctx) })
+}
+
+// room is how many agents run, and how many more may start; -1 is any number.
+func (p *plane) room() (agents, room int) {
+	s := p.Status(context.Background())
+	most := p.global().Lifecycle.MaxAgents
+	if most == 0 {
+		return s.Agents, -1
+	}
+	return s.Agents, max(most-s.Agents-s.Queued, 0)
+}
+
+// fleetSite is the plane that pages show: with the work of other machines, and sessions, gates and projects of
+// this one.
+type fleetSite struct {
+	*fleet.Plane
+	own *plane
+}
+
+var _ web.Plane = fleetSite{}
+
+func (s fleetSite) Changes() (work, journal <-chan struct{}) { return s.own.Changes() }
+
+func (s fleetSite) Diff(ctx context.Context, decision string) (web.Diff, error) {
+	return s.own.Diff(ctx, decision)
+}
+
+func (s fleetSite) Projects() []string { return s.own.Projects() }
+
+func (s fleetSite) Workspaced() map[string]string { return s.own.Workspaced() }
+
+func (s fleetSite) Glance(root string, now time.Time) doctor.Glance { return s.own.Glance(root, now) }
+
+func (s fleetSite) SessionAgent(ctx context.Context, session string) (a daemonapi.Agent, found bool) {
+	return s.own.SessionAgent(ctx, session)
+}
+
+func (s fleetSite) SessionConversation(ctx context.Context, session string, r api.Range) (daemonapi.Conversation, error) {
+	return s.own.SessionConversation(ctx, session, r)
+}
+
+func (s fleetSite) SessionSpending(ctx context.Context, session string) ([]web.Spent, error) {
+	return s.own.SessionSpending(ctx, session)
+}
+
+func (s fleetSite) VerifyStore(ctx context.Context) (web.Soundness, error) {
+	return s.own.VerifyStore(ctx)
 }

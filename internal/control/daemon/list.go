@@ -183,9 +183,22 @@ func (p *plane) statusOf(a listedAgent) string {
 type listedDecision struct {
 	owner *engine.Owner
 	*engine.Decision
+	job *daemonapi.Decision // in their place, about a job of the fleet
 }
 
-func (d listedDecision) place() api.Place { return api.Place{Time: d.Created, ID: d.ID} }
+func (d listedDecision) place() api.Place {
+	if d.job != nil {
+		return api.Place{Time: d.job.Created, ID: d.job.ID}
+	}
+	return api.Place{Time: d.Created, ID: d.ID}
+}
+
+func (d listedDecision) view() daemonapi.Decision {
+	if d.job != nil {
+		return *d.job
+	}
+	return decisionView(d.owner, *d.Decision)
+}
 
 func (p *plane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
 	all := func(yield func(listedDecision) bool) {
@@ -198,14 +211,34 @@ func (p *plane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.D
 				continue
 			}
 			for d := range decisionsOf(o, q.Past) {
-				if q.AllowsTime(d.Created) && !yield(listedDecision{o, d}) {
+				if q.AllowsTime(d.Created) && !yield(listedDecision{owner: o, Decision: d}) {
 					return
 				}
 			}
 		}
+		for d := range p.jobQuestions(q) {
+			if !yield(listedDecision{job: &d}) {
+				return
+			}
+		}
 	}
 	page := api.PageOf(all, listedDecision.place, q)
-	return api.View(page, func(d listedDecision) daemonapi.Decision { return decisionView(d.owner, *d.Decision) }), nil
+	return api.View(page, listedDecision.view), nil
+}
+
+// jobQuestions are the decisions about jobs of the fleet that a query asks for.
+func (p *plane) jobQuestions(q *api.Query) iter.Seq[daemonapi.Decision] {
+	return func(yield func(daemonapi.Decision) bool) {
+		if p.desk == nil || q.Past {
+			return
+		}
+		for d := range p.desk.Questions() {
+			wanted := api.Is(q.Project, d.Project) && api.Is(q.Name, d.Name) && api.Is(q.Owner, d.Owner) && q.AllowsTime(d.Created)
+			if wanted && !yield(d) {
+				return
+			}
+		}
+	}
 }
 
 // decisionsOf are an owner's open decision, or those that are settled.

@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/agent"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet/desk"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -45,6 +46,9 @@ type plane struct {
 	metrics http.Handler
 	prices  func() []config.Price // besides those that are built in; nil is none
 	meters  meters
+
+	api.JobPlane            // of the fleet
+	desk         *desk.Desk // nil where there is none
 }
 
 var _ api.Plane = (*plane)(nil)
@@ -81,6 +85,9 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 		if o.Decision != nil {
 			s.Decisions++
 		}
+	}
+	for range p.jobQuestions(&api.Query{}) {
+		s.Decisions++
 	}
 	if p.clerk != nil {
 		if count := p.clerk.count.Load(); count != nil && count.Count > 0 {
@@ -193,7 +200,7 @@ func (p *plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daem
 	if c.GiveUp {
 		return p.giveUp(ctx, id)
 	}
-	return p.request(ctx, id, c.ID, engine.Cancel{Why: "requested by the user"})
+	return p.request(ctx, id, c.ID, engine.Cancel{Why: "requested by " + api.CallerOf(ctx).String()})
 }
 
 // giveUp forgets an owner that is held.
@@ -303,6 +310,9 @@ func (p *plane) Signal(ctx context.Context, agent string, through journal.Positi
 }
 
 func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
+	if q, ours := p.jobQuestion(id); ours {
+		return q, nil
+	}
 	o, d, err := p.decision(id)
 	if err != nil {
 		return daemonapi.Decision{}, err
@@ -323,6 +333,9 @@ func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err err
 }
 
 func (p *plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
+	if q, ours := p.jobQuestion(id); ours {
+		return p.desk.Answer(ctx, q.ID, a)
+	}
 	o, d, err := p.decision(id)
 	if err != nil {
 		return daemonapi.Decision{}, err
@@ -335,6 +348,18 @@ func (p *plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 		return daemonapi.Decision{}, err
 	}
 	return p.Decision(ctx, d.ID)
+}
+
+// jobQuestion is a decision about a job of the fleet, by its id or the beginning of it. One of this machine's own has
+// precedence.
+func (p *plane) jobQuestion(id string) (daemonapi.Decision, bool) {
+	if p.desk == nil {
+		return daemonapi.Decision{}, false
+	}
+	if _, _, err := p.decision(id); daemonapi.Code(err) != "not_found" {
+		return daemonapi.Decision{}, false
+	}
+	return p.desk.Question(id)
 }
 
 // backuper is a store that can be copied while it is in use.

@@ -15,6 +15,9 @@ import (
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet"
+	"github.com/stopgate/stopgate/internal/control/fleet/desk"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/metrics"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/trace"
@@ -35,13 +38,18 @@ type daemon struct {
 	timers *timers
 	worker *effect.Worker
 	people effect.Notifier
-	site   atomic.Pointer[web.Site] // nil until it can be asked for
+	site   atomic.Pointer[web.Site]    // nil until it can be asked for
+	fleet  atomic.Pointer[fleet.Fleet] // likewise
 	starts *starts
 	groups *admission
 	items  chan struct{} // something that was started for an item has ended
-	spent  *spending
-	logs   *logs
-	config *globalConfig
+	jobs   chan struct{} // an attempt of a job may have ended, or there is room for one
+	desk   *desk.Desk
+
+	comebacks *comebacks
+	spent     *spending
+	logs      *logs
+	config    *globalConfig
 
 	metrics *metrics.Metrics
 	traces  *trace.Exporter
@@ -71,7 +79,7 @@ func Run(ctx context.Context, o Options) error {
 	o.logLimit = func() int64 { return global.now().Retention.LogSize }
 	d := &daemon{
 		place: place, Options: o.complete(), logs: &logs{stateDir: o.StateDir, limit: o.logLimit}, config: global,
-		full: make(chan struct{}, 1), items: make(chan struct{}, 1), stopped: make(chan struct{}),
+		full: make(chan struct{}, 1), items: make(chan struct{}, 1), jobs: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	return d.live(ctx)
 }
@@ -179,9 +187,11 @@ func (d *daemon) remedy(err error) string {
 func (d *daemon) attach() {
 	d.timers = newTimers(d.core)
 	d.people = d.notifier()
+	d.comebacks = newComebacks(d.core)
 	d.worker = effect.New(effect.Options{
 		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Children: children{d.core}, Now: d.Now,
 		Report:    d.report,
+		Held:      d.comebacks.of,
 		MaxAgents: func() int { return d.config.now().Lifecycle.MaxAgents },
 		Trouble: func(owner string, err error) {
 			if err != nil {
@@ -241,8 +251,14 @@ func (d *daemon) changed(before, after *engine.Owner) {
 	d.starts.changed(after)
 	d.spent.changed(before, after)
 	d.groups.changed(before, after)
+	if part := d.fleet.Load(); part != nil {
+		part.OwnerChanged(after.ID)
+	}
 	if after.Terminal() && strings.HasPrefix(after.By, "worker ") {
 		nudge(d.items)
+	}
+	if after.Job != nil || before != nil && alive(before) && !alive(after) {
+		nudge(d.jobs)
 	}
 	if d.core.due() {
 		nudge(d.full)
@@ -291,6 +307,13 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop, abandon: d.abandon,
 		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(), global: d.config.now, prices: d.spent.prices,
 	}
+	d.desk = desk.New(desk.Options{
+		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people, may: d.mayRun}, Root: p.rootOf, Name: p.fleetName,
+		Log: d.Log, Now: d.Now, Wake: d.jobs, News: func() { nudge(d.items) },
+		Sign:    func(text []byte) ([]byte, error) { return member.Sign(d.StateDir, text) },
+		Unheard: func() (time.Duration, bool) { return d.fleet.Load().Heart().Unheard() },
+	})
+	p.desk, p.JobPlane = d.desk, d.desk
 	p.clerk = newClerk(p, d.items)
 	p.intakeChanged()
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))
@@ -305,13 +328,15 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { p.clerk.run(ctx) })
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
-	site := web.New(web.Options{Plane: p, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
+	part := d.newFleet(p)
+	d.fleet.Store(part)
+	site := web.New(web.Options{Plane: fleetSite{part.Merged(), p}, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
 	p.ui, p.seen = site.Control, site.Seen
 	site.Begin(ctx)
 	d.site.Store(site)
 	all.Go(site.Wait)
-	handler := api.New(p, d.Version)
-	d.joinFleet(ctx, &all, p, handler)
+	handler := api.New(part.Merged(), d.Version)
+	d.joinFleet(ctx, &all)
 	all.Go(func() { d.guard(ctx, listener, handler) })
 	err := api.Serve(ctx, listener, handler)
 	cancel()

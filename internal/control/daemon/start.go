@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -56,8 +57,12 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if o := p.core.owner(s.ID); o != nil {
 		return p.ownerView(o, true), nil
 	}
-	if s.Host != "" {
-		return daemonapi.Owner{}, failure("conflict", "this machine is not in a fleet", "join one with: stopgate fleet join")
+	if s.ProjectName != "" { // the machine is this one: the fleet's part of the plane sees to others
+		home := paths.Home(func(name string) string { return environ.Get(p.opts.Environ, name) })
+		if s.Project = p.global().Fleet.Root(s.ProjectName, home); s.Project == "" {
+			return daemonapi.Owner{}, failure("not_found", "there is no project "+s.ProjectName+" on this machine", "map the name to a directory in the global configuration: fleet.projects")
+		}
+		s.Cwd = s.Project
 	}
 	shelf, err := p.shelf(s.Project)
 	if err != nil {
@@ -66,6 +71,11 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	create, err := shelf.create(s)
 	if err != nil {
 		return daemonapi.Owner{}, err
+	}
+	if command, _, err := shelf.Command(s.Command, s.Runbook); err == nil && command.Job.On && s.Host == "" {
+		owner, err := p.startJob(ctx, s, create, command.Job)
+		owner.Notice = shelf.notice
+		return owner, err
 	}
 	create.Site = p.site(ctx, create)
 	owner, err := p.do(ctx, s.ID, engine.Input{ID: "create", What: create})

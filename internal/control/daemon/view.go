@@ -17,6 +17,9 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		Step: o.Step, Status: status(o), Error: o.Error, Reason: whyThere(o), Created: o.Created, Updated: o.Updated,
 		By: o.By, Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
 	}
+	if o.Job != nil {
+		view.Job = o.Job.ID
+	}
 	if !o.Ended.IsZero() {
 		view.Ended, view.Duration = &o.Ended, o.Ended.Sub(o.Created).Seconds()
 	}

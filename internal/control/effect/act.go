@@ -105,6 +105,9 @@ func (t *task) admitted() bool {
 	if t.effect.Kind == engine.NotifyPerson {
 		return t.mayTell()
 	}
+	if !t.released() {
+		return false
+	}
 	granted := t.apply()
 	for t.wanted() {
 		select {
@@ -117,6 +120,28 @@ func (t *task) admitted() bool {
 		case <-t.line.changed:
 		case <-time.After(lookAgain):
 			t.slots.look(t.effect.Agent.ID)
+		case <-t.running.Done():
+			return false
+		}
+	}
+	return false
+}
+
+// released waits until the owner may begin something new. It is false when the effect is no longer wanted, and
+// when the worker stops.
+func (t *task) released() bool {
+	if t.opts.Held == nil || !t.effect.Kind.Begins() {
+		return true
+	}
+	held := t.opts.Held(t.owner)
+	if held == nil {
+		return true
+	}
+	for t.wanted() {
+		select {
+		case <-held:
+			return true
+		case <-t.line.changed:
 		case <-t.running.Done():
 			return false
 		}

@@ -29,6 +29,9 @@ type Options struct {
 	// Trouble is told what goes wrong for an owner and is tried again; nil means that
 	// it goes well now.
 	Trouble func(owner string, err error)
+	// Held is closed when an owner may begin something new that may not now; nil is for one that may. Ending what
+	// runs, and telling people, is not held.
+	Held func(o *engine.Owner) <-chan struct{}
 	// MaxAgents is how many agents may run on this machine at once, as it is now; nil or 0
 	// is no limit.
 	MaxAgents func() int

@@ -487,3 +487,23 @@ func TestStartsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// An owner that is held begins nothing new until it is let go. What runs can be ended meanwhile, and what is not
+// wanted any more is not begun.
+func TestIssue20AHeldOwnerBeginsNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		release := make(chan struct{})
+		w.worker.opts.Held = func(o *engine.Owner) <-chan struct{} {
+			if o.ID == "free" {
+				return nil
+			}
+			return release
+		}
+		w.put(open("o", fresh(aim("1", engine.KillShell, "s")), fresh(shell("2"))))
+		synctest.Wait()
+		w.put(open("free", fresh(shell("3"))))
+		w.want(t, "started 1", "kill s", "done 1", "started 3", "run 3 make", "done 3")
+		close(release)
+		w.want(t, "started 1", "kill s", "done 1", "started 3", "run 3 make", "done 3", "started 2", "run 2 make", "done 2")
+	})
+}

@@ -18,7 +18,7 @@ func (d *draft) create(c Create) error {
 	}
 	created := Created{
 		Kind: c.Kind, Name: c.Name, Command: c.Command, Project: c.Project, Cwd: c.Cwd,
-		Vars: c.Vars, Passed: c.Passed, By: c.By, Plan: &c.Plan, Site: c.Site,
+		Vars: c.Vars, Passed: c.Passed, By: c.By, Job: c.Job, Plan: &c.Plan, Site: c.Site,
 		Parent: c.Parent, Outputs: c.Outputs,
 	}
 	text, err := rawjson.Marshal(created)

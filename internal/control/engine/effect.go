@@ -48,6 +48,11 @@ const (
 // started under a key is not started again, a workspace is found as far as it was made or removed, and a message is found where it was left, or is lost.
 func (k EffectKind) AtMostOnce() bool { return k == NotifyPerson }
 
+// Begins reports whether an effect begins something new, rather than ending what there is or telling of it.
+func (k EffectKind) Begins() bool {
+	return k == StartShell || k == StartAgent || k == SendAgent || k == MakeWorkspace || k == StartChild
+}
+
 // ShellStart is a command for sh.
 type ShellStart struct {
 	Script string `json:"script"`

@@ -44,6 +44,13 @@ const (
 // count again.
 const MaxVisits = 5
 
+// Job is a job of the fleet, on the machine that does it.
+type Job struct {
+	ID string `json:"id"`
+	// Again means that others begin it again when this machine loses the fleet.
+	Again bool `json:"again,omitempty"`
+}
+
 // Owner is a pipeline, or an agent that runs alone (then its plan has one step). It is
 // the fold of its steps, and nothing else changes it.
 type Owner struct {
@@ -56,6 +63,7 @@ type Owner struct {
 	Vars    map[string]string `json:"vars,omitempty"`
 	Passed  map[string]string `json:"passed,omitempty"` // environment variables of the person who started it
 	By      string            `json:"by,omitempty"`     // what started it, if that was not a person
+	Job     *Job              `json:"job,omitempty"`    // of a fleet, that it is an attempt of; never changed
 	Plan    *runbook.Plan     `json:"plan"`             // shared by all owners with the same one; never changed
 	Created time.Time         `json:"created"`
 	Updated time.Time         `json:"updated"`

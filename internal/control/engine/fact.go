@@ -42,6 +42,7 @@ type (
 		Vars    map[string]string `json:"vars,omitempty"`
 		Passed  map[string]string `json:"passed,omitempty"`
 		By      string            `json:"by,omitempty"`
+		Job     *Job              `json:"job,omitempty"`
 		Plan    *runbook.Plan     `json:"plan"`
 		Site    Site              `json:"site,omitzero"`
 		Parent  *Parent           `json:"parent,omitempty"`
@@ -157,6 +158,7 @@ func (f Created) apply(o *Owner, s *Step) {
 	o.Kind, o.Name, o.Command = f.Kind, f.Name, f.Command
 	o.Project, o.Cwd, o.Site = f.Project, f.Cwd, f.Site
 	o.Vars, o.Passed, o.Plan, o.By = maps.Clone(f.Vars), maps.Clone(f.Passed), f.Plan, f.By
+	o.Job = f.Job
 	o.Parent, o.Outputs = f.Parent, maps.Clone(f.Outputs)
 	o.Created, o.Status = s.Time, Running
 	if f.Parent != nil {

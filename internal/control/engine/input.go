@@ -42,6 +42,7 @@ type (
 		Vars    map[string]string
 		Passed  map[string]string
 		By      string // what started it, if that was not a person
+		Job     *Job   // of a fleet, that it is an attempt of
 		Plan    runbook.Plan
 		Site    Site
 		Parent  *Parent           // of a child

@@ -12,6 +12,7 @@ import (
 // storedFacts are facts as every stopgate has written them: what is in a store stays readable.
 var storedFacts = []string{
 	`{"type":"pipeline:created","kind":"pipeline","name":"n","command":"c","project":"/p","cwd":"/d","vars":{"x":"1"},"plan":{}}`,
+	`{"type":"pipeline:created","kind":"pipeline","name":"n","command":"c","project":"/p","cwd":"/d","by":"job 1","job":{"id":"1","again":true},"plan":{}}`,
 	`{"type":"agent_run:created","kind":"run","name":"n","command":"c","project":"/p","cwd":"/d","plan":{}}`,
 	`{"type":"step:started","step":"s","agent_id":"a","agent_name":"n","session":"t","client":true}`,
 	`{"type":"step:completed","step":"s"}`,

@@ -3,7 +3,10 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -31,10 +34,19 @@ type Options struct {
 	// Dial connects to the fleet that this machine is in, and waits until it is in one. Fleet closes the
 	// connection.
 	Dial func(ctx context.Context) (*link.Link, error)
-	// Members are the machines of the fleet by its own records, as far as they are known.
-	Members func() []Member
+	// Trouble is why there is no connection; nil where there is one.
+	Trouble func() error
+	// Self is what this machine is called, and in which fleet, also while there is no connection; empty where it is
+	// in none.
+	Self func() (fleet, member string)
+	// Members are the machines of the fleet by its own records. With an error come those that can be read.
+	Members func(ctx context.Context, l *link.Link) ([]Member, error)
 	// Room is how many agents run here, and how many more may start; -1 is any number.
 	Room func() (agents, room int)
+	// Jobs does this machine's part in the fleet's jobs while a link lasts, and Passed says which of those that wait it
+	// does not take, and why. Both may be nil.
+	Jobs   func(ctx context.Context, l *link.Link)
+	Passed func() map[string]string
 	// Changed is called when what other machines show has changed. It must not block.
 	Changed func()
 }
@@ -43,6 +55,7 @@ type Options struct {
 type Member struct {
 	Name string
 	User string // who it belongs to, which says what it may do elsewhere
+	Key  string // public; empty in a cluster that others run
 	Hub  bool
 }
 
@@ -62,11 +75,13 @@ type Fleet struct {
 	linked   bool           // at the last look
 	since    time.Time      // of that
 	trouble  error          // what keeps us from it
+	records  []Member       // of the machines
+	warned   map[string]string
 }
 
 // New is a machine's part in a fleet that it is or may come to be in.
 func New(o Options) *Fleet {
-	f := &Fleet{Options: o, news: make(chan struct{}, 1)}
+	f := &Fleet{Options: o, news: make(chan struct{}, 1), warned: map[string]string{}}
 	f.heart = beat.NewHeart(f.beat)
 	f.others = view.NewOthers(f.renewed)
 	f.publisher = view.NewPublisher(source{f})
@@ -92,7 +107,18 @@ func (f *Fleet) Run(ctx context.Context) {
 		f.set(l)
 		f.work(ctx, l)
 		f.set(nil)
+		if name, _ := f.Self(); name == "" {
+			f.leave()
+		}
 	}
+}
+
+// leave forgets a fleet that this machine is not in any more.
+func (f *Fleet) leave() {
+	f.mu.Lock()
+	f.name, f.me, f.observer, f.records, f.linked, f.since = "", "", nil, nil, false, time.Time{}
+	f.mu.Unlock()
+	f.others.Keep(nil)
 }
 
 // work does everything that a member does, at once, until the link ends.
@@ -114,15 +140,32 @@ func (f *Fleet) work(ctx context.Context, l *link.Link) {
 
 // parts are what a member does.
 func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
+	jobs := f.Jobs
+	if jobs == nil {
+		jobs = func(context.Context, *link.Link) {}
+	}
 	server := &ask.Server{Handler: f.Handler, Caller: f.caller, Log: f.Log}
 	return []func(ctx context.Context, l *link.Link){
-		f.follow,
+		f.roster, f.follow,
 		func(ctx context.Context, l *link.Link) { f.heart.Run(ctx, l, f.tell) },
+		f.watchSleep,
 		func(ctx context.Context, l *link.Link) {
 			f.publisher.Run(ctx, l, func(err error) { f.warn("cannot show the others what runs here", err) })
 		},
 		func(ctx context.Context, l *link.Link) { f.warn("no requests of others are taken", server.Run(ctx, l)) },
 		func(ctx context.Context, _ *link.Link) { f.passOn(ctx) },
+		jobs,
+	}
+}
+
+// watchSleep tells the others when this machine is about to sleep. Where it cannot find out, they learn it from the
+// beats after the first time.
+func (f *Fleet) watchSleep(ctx context.Context, l *link.Link) {
+	err := beat.WatchSleep(ctx, func(sleeps bool) {
+		f.warn("cannot tell the fleet that this machine sleeps", f.heart.Sleep(ctx, l, sleeps))
+	})
+	if err != nil {
+		f.Log.Debug("the system does not tell when this machine is about to sleep", "error", err)
 	}
 }
 
@@ -131,8 +174,17 @@ func closeLink(l *link.Link) {
 	l.Conn.Close()
 }
 
+// warn logs what went wrong, once: all of it is tried again and again.
 func (f *Fleet) warn(what string, err error) {
+	text := ""
 	if err != nil {
+		text = err.Error()
+	}
+	f.mu.Lock()
+	news := f.warned[what] != text
+	f.warned[what] = text
+	f.mu.Unlock()
+	if news && err != nil {
 		f.Log.Warn(what, "error", err)
 	}
 }
@@ -154,17 +206,21 @@ func (f *Fleet) set(l *link.Link) {
 func (f *Fleet) tell(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.trouble = err
+	if f.trouble = err; errors.Is(err, context.DeadlineExceeded) {
+		f.trouble = errors.New("no hub answers")
+	}
 	if up := f.observer != nil && f.observer.Linked(); up != f.linked || f.since.IsZero() {
 		f.linked, f.since = up, f.Now()
 	}
 }
 
-// up is the link, while there is one and a server at its other end.
+// up is the link, while there is one and a server at its other end that takes our beats: one that does not answer
+// looks connected for minutes.
 func (f *Fleet) up() (l *link.Link, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.link, f.link != nil && f.link.Conn.IsConnected()
+	unheard, ever := f.heart.Unheard()
+	return f.link, f.link != nil && f.link.Conn.IsConnected() && ever && unheard <= beat.UnheardAfter
 }
 
 // Observer tells how the other machines stand; nil before the first link.
@@ -193,6 +249,9 @@ func (f *Fleet) beat() beat.Beat {
 	if f.Room != nil {
 		b.Agents, b.Room = f.Room()
 	}
+	if f.Passed != nil {
+		b.Passed = f.Passed()
+	}
 	here := f.Config().Fleet
 	b.Labels = here.Labels
 	for _, p := range here.Projects {
@@ -201,12 +260,11 @@ func (f *Fleet) beat() beat.Beat {
 	return b
 }
 
-// members are the fleet's records.
+// members are the fleet's records, as far as they are known.
 func (f *Fleet) members() []Member {
-	if f.Members == nil {
-		return nil
-	}
-	return f.Members()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.records
 }
 
 // record is that of a member; the zero one where there is none.
@@ -222,6 +280,18 @@ func (f *Fleet) record(name string) Member {
 func (f *Fleet) caller(member string, right config.FleetRight) (user string, may bool) {
 	user = f.record(member).User
 	return user, ask.May(f.Config().Fleet.Allow, f.record(f.Me()).User, user, right)
+}
+
+// MayRun is why what a member signed is not to be run here; nil where it is.
+func (f *Fleet) MayRun(member string, signed func(key string) error) error {
+	user, may := f.caller(member, config.FleetRun)
+	if !may {
+		return fmt.Errorf("%s on %s may not run commands here (fleet.allow)", cmp.Or(user, "an unknown user"), member)
+	}
+	if key := f.record(member).Key; key != "" && signed(key) != nil {
+		return fmt.Errorf("it was not added by %s, as it says", member)
+	}
+	return nil
 }
 
 // passOn tells the daemon that other machines show something else, four times a second at most: when everything

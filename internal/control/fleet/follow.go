@@ -20,7 +20,7 @@ func (f *Fleet) follow(ctx context.Context, l *link.Link) {
 		err := l.Follow(reading, &reader{f, l, f.Observer()}, l.AllViews(), l.Beat("*"))
 		cancel(nil)
 		if ctx.Err() == nil {
-			f.Log.Info("reading what the machines of the fleet show again", "why", err)
+			f.warn("reading what the machines of the fleet show again", err)
 		}
 		_ = pause.For(ctx, 500*time.Millisecond)
 	}
@@ -63,6 +63,7 @@ func (r *reader) Take(m link.Message) {
 	case !ok || link.CheckName(member) != nil:
 	case member == r.l.Member:
 		r.f.publisher.Take(owner, m)
+	case r.f.isStranger(member):
 	default:
 		r.f.others.Take(member, owner, m.Data)
 	}
@@ -71,4 +72,9 @@ func (r *reader) Take(m link.Message) {
 func (r *reader) Caught() {
 	r.f.others.Caught()
 	r.f.publisher.Caught()
+}
+
+// isStranger reports whether a member is not in the fleet any more.
+func (f *Fleet) isStranger(member string) bool {
+	return len(f.members()) > 0 && f.record(member).Name == ""
 }

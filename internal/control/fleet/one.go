@@ -2,29 +2,26 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet/ask"
-	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // What to do when it is not known whether another machine has done something.
 const (
-	repeat = "repeat the same command: what was done is not done twice"
-	check  = "look whether it was done before you repeat it"
+	repeat    = "repeat the same command: what was done is not done twice"
+	lookFirst = "look whether it was done before you repeat it"
 )
 
 // Owner implements api.Plane. Of a machine that cannot be asked the answer is what it showed last.
 func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 	own, err := p.Plane.Owner(ctx, id)
-	at, err := p.find(owners, id, own.ID, err)
+	at, err := p.find(ctx, owners, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -37,11 +34,11 @@ func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 
 // ownerAt finds where an owner is.
 func (p *Plane) ownerAt(ctx context.Context, id string) (place, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return place{}, nil
 	}
 	own, err := p.Plane.Owner(ctx, id)
-	return p.find(owners, id, own.ID, err)
+	return p.find(ctx, owners, id, own.ID, err)
 }
 
 // Cancel implements api.Plane.
@@ -54,7 +51,7 @@ func (p *Plane) Cancel(ctx context.Context, id string, c daemonapi.Cancel) (daem
 		return p.Plane.Cancel(ctx, id, c)
 	}
 	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/cancel", c, repeat)
-	return p.away(at.host, o), err
+	return p.changed(at.host, o, err)
 }
 
 // Resume implements api.Plane.
@@ -66,8 +63,8 @@ func (p *Plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 	if at.host == "" {
 		return p.Plane.Resume(ctx, id, r)
 	}
-	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, check+": stopgate pipeline show "+at.id)
-	return p.away(at.host, o), err
+	o, err := act[daemonapi.Owner](ctx, p, at.host, at.path()+"/resume", r, lookFirst+": stopgate pipeline show "+at.id)
+	return p.changed(at.host, o, err)
 }
 
 // Graph implements api.Plane.
@@ -108,7 +105,7 @@ func (p *Plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 	case at.host == "":
 		return p.Plane.Log(ctx, id, q, to)
 	case q.Follow:
-		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", fmt.Sprintf("look at its end: stopgate pipeline logs --tail 100 %s, or run the command on %s", at.id, at.host))
+		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", "run the command on "+at.host)
 	case q.Tail > 0:
 		_, _, err := p.logPart(ctx, at, q, to)
 		return err
@@ -155,17 +152,17 @@ func (p *Plane) logPart(ctx context.Context, at place, q api.LogQuery, to io.Wri
 
 // agentAt finds where an agent is.
 func (p *Plane) agentAt(ctx context.Context, id string) (place, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return place{}, nil
 	}
 	own, err := p.Plane.Agent(ctx, id)
-	return p.find(agents, id, own.ID, err)
+	return p.find(ctx, agents, id, own.ID, err)
 }
 
 // Agent implements api.Plane.
 func (p *Plane) Agent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	own, err := p.Plane.Agent(ctx, id)
-	at, err := p.find(agents, id, own.ID, err)
+	at, err := p.find(ctx, agents, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -224,7 +221,7 @@ func (p *Plane) Send(ctx context.Context, agent string, s daemonapi.Send) (daemo
 	if at.host == "" {
 		return p.Plane.Send(ctx, agent, s)
 	}
-	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, check+": stopgate agent logs "+at.id)
+	a, err := act[daemonapi.Agent](ctx, p, at.host, "/v1/agents/"+at.id+"/send", s, lookFirst+": stopgate agent logs "+at.id)
 	a.Away = p.awayFrom(at.host)
 	return a, err
 }
@@ -246,7 +243,7 @@ func (p *Plane) Kill(ctx context.Context, agent string, k daemonapi.Kill) (daemo
 // Decision implements api.Plane.
 func (p *Plane) Decision(ctx context.Context, id string) (daemonapi.Decision, error) {
 	own, err := p.Plane.Decision(ctx, id)
-	at, err := p.find(decisions, id, own.ID, err)
+	at, err := p.find(ctx, decisions, id, own.ID, err)
 	if err != nil || at.host == "" {
 		return own, err
 	}
@@ -260,11 +257,11 @@ func (p *Plane) Decision(ctx context.Context, id string) (daemonapi.Decision, er
 
 // Answer implements api.Plane.
 func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
-	if p.f.others.Empty() {
+	if p.alone() {
 		return p.Plane.Answer(ctx, id, a)
 	}
 	own, err := p.Plane.Decision(ctx, id)
-	at, err := p.find(decisions, id, own.ID, err)
+	at, err := p.find(ctx, decisions, id, own.ID, err)
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
@@ -272,6 +269,10 @@ func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 		return p.Plane.Answer(ctx, id, a)
 	}
 	d, err := act[daemonapi.Decision](ctx, p, at.host, "/v1/decisions/"+at.id+"/answer", a, repeat)
+	if err == nil && at.owner.Kind != "" { // it is not open any more
+		at.owner.Decision = nil
+		p.f.others.Put(at.host, at.owner)
+	}
 	d.Away = p.awayFrom(at.host)
 	return d, err
 }
@@ -280,22 +281,20 @@ func (p *Plane) Answer(ctx context.Context, id string, a daemonapi.Answer) (daem
 // environment stay here.
 func (p *Plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, error) {
 	if s.Host == "" || p.isHere(s.Host) {
-		s.Host = ""
 		return p.Plane.Start(ctx, s)
 	}
 	if !p.f.knows(s.Host) {
 		return daemonapi.Owner{}, p.stranger(s.Host)
 	}
-	name := s.ProjectName
-	if name == "" {
-		projects := p.f.Config().Fleet.Projects
-		i := slices.IndexFunc(projects, func(known config.FleetProject) bool { return known.Path == s.Project })
-		if i < 0 {
-			return daemonapi.Owner{}, failure("invalid", "the project has no name that "+s.Host+" could know", "give it one in the global configuration of both machines: fleet.projects")
-		}
-		name = projects[i].Name
-	}
-	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, ProjectName: name}
+	there := daemonapi.Start{ID: s.ID, Command: s.Command, Args: s.Args, Runbook: s.Runbook, Host: s.Host, ProjectName: s.ProjectName}
 	o, err := act[daemonapi.Owner](ctx, p, s.Host, "/v1/start", there, "look whether it was started before you repeat it: stopgate pipeline show "+s.ID)
-	return p.away(s.Host, o), err
+	return p.changed(s.Host, o, err)
+}
+
+// changed is what another machine answered, which lists show from now on: what it publishes comes a moment later.
+func (p *Plane) changed(host string, o daemonapi.Owner, err error) (daemonapi.Owner, error) {
+	if err == nil {
+		p.f.others.Put(host, o)
+	}
+	return p.away(host, o), err
 }

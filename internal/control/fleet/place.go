@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +28,10 @@ func (p place) path() string {
 
 // What is looked for by its id.
 type kind struct {
-	of   func(o *daemonapi.Owner) string // the id of it that an owner has; empty where it has none
-	line func(o *daemonapi.Owner) string // one of several in a list
+	of    func(o *daemonapi.Owner) string // the id of it that an owner has; empty where it has none
+	line  func(o *daemonapi.Owner) string // one of several in a list
+	paths []string                        // where it may be asked for by its id
+	read  func(text []byte) (daemonapi.Owner, error)
 }
 
 var (
@@ -40,6 +44,11 @@ var (
 			}
 			return fmt.Sprintf("%s  %s %s, %s", o.ID, what, plain.Line(o.Name), o.Status)
 		},
+		paths: []string{"/v1/pipelines/", "/v1/runs/"},
+		read: func(text []byte) (o daemonapi.Owner, err error) {
+			err = json.Unmarshal(text, &o)
+			return o, err
+		},
 	}
 	agents = kind{
 		of: func(o *daemonapi.Owner) string {
@@ -50,6 +59,12 @@ var (
 		},
 		line: func(o *daemonapi.Owner) string {
 			return fmt.Sprintf("%s  agent %s, %s", o.Agent.ID, plain.Line(o.Agent.Name), o.Agent.Status)
+		},
+		paths: []string{"/v1/agents/"},
+		read: func(text []byte) (daemonapi.Owner, error) {
+			var a daemonapi.Agent
+			err := json.Unmarshal(text, &a)
+			return daemonapi.Owner{ID: a.Owner, Agent: &a}, err
 		},
 	}
 	decisions = kind{
@@ -62,26 +77,42 @@ var (
 		line: func(o *daemonapi.Owner) string {
 			return fmt.Sprintf("%s  %s, step %s (%s)", o.Decision.ID, plain.Line(o.Name), plain.Line(o.Decision.Step), o.Decision.Source)
 		},
+		paths: []string{"/v1/decisions/"},
+		read: func(text []byte) (daemonapi.Owner, error) {
+			var d daemonapi.Decision
+			err := json.Unmarshal(text, &d)
+			return daemonapi.Owner{ID: d.Owner, Name: d.Name, Decision: &d}, err
+		},
 	}
 )
 
 // find finds where something is by its id or the beginning of it. own is the id of what this machine has of
-// that name, and err why it has none. An id that is given whole is never ambiguous.
-func (p *Plane) find(k kind, id, own string, err error) (place, error) {
-	if err == nil && own == id || p.f.others.Empty() {
+// that name, and err why it has none. An id that is given whole is that of this
+// machine where it has it.
+func (p *Plane) find(ctx context.Context, k kind, id, own string, err error) (place, error) {
+	if err == nil && own == id || p.alone() {
 		return place{}, err
 	}
-	var found []place
+	var found, exact []place
 	for host, o := range p.f.others.All() {
-		whole := k.of(o)
-		if whole == id && id != "" {
-			return place{host, *o, whole}, nil
-		}
-		if id != "" && strings.HasPrefix(whole, id) {
+		switch whole := k.of(o); {
+		case id == "" || whole == "":
+		case whole == id:
+			exact = append(exact, place{host, *o, whole})
+		case strings.HasPrefix(whole, id):
 			found = append(found, place{host, *o, whole})
 		}
 	}
+	switch {
+	case len(exact) == 1:
+		return exact[0], nil
+	case len(exact) > 1: // one of them says what is not so
+		return place{}, p.ambiguous(k, id, own, err, exact)
+	}
 	code := daemonapi.Code(err)
+	if len(found) == 0 && code == "not_found" {
+		found = p.seek(ctx, k, id)
+	}
 	switch {
 	case len(found) == 0 || err != nil && code != "not_found" && code != "conflict":
 		return place{}, err

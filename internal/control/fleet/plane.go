@@ -27,13 +27,13 @@ func (p *Plane) Fleet(context.Context) daemonapi.Fleet { return p.f.Status() }
 
 // Owners implements api.Plane.
 func (p *Plane) Owners(ctx context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
-	place := func(o daemonapi.Owner) api.Place { return api.PlaceOf(o.Created, o.ID) }
-	return merge(ctx, p, q, p.Plane.Owners, place, func(yield func(daemonapi.Owner) bool) {
-		for member, o := range p.f.others.All() {
-			if isOn(q, member) && wantsOwner(q, o) && !yield(p.away(member, *o)) {
-				return
-			}
-		}
+	return merge(ctx, p, q, list[daemonapi.Owner]{
+		own:   p.Plane.Owners,
+		path:  map[string]string{"pipeline": "/v1/pipelines", "run": "/v1/runs"}[q.Kind],
+		of:    func(o *daemonapi.Owner) *daemonapi.Owner { return o },
+		wants: func(o *daemonapi.Owner) bool { return wantsOwner(q, o) },
+		away:  p.away,
+		place: func(o *daemonapi.Owner) api.Place { return api.PlaceOf(o.Created, o.ID) },
 	})
 }
 
@@ -44,72 +44,102 @@ func wantsOwner(q *api.Query, o *daemonapi.Owner) bool {
 		q.Allows(o.Status) && q.AllowsTime(o.Created)
 }
 
-// Agents implements api.Plane. Of other machines those are listed that owners have now.
+// Agents implements api.Plane. Of all machines those are listed that owners have now, of one also those before.
 func (p *Plane) Agents(ctx context.Context, q *api.Query) (api.Page[daemonapi.Agent], error) {
-	place := func(a daemonapi.Agent) api.Place { return api.Place{Time: a.Started, ID: a.ID} }
-	return merge(ctx, p, q, p.Plane.Agents, place, func(yield func(daemonapi.Agent) bool) {
-		for member, o := range p.f.others.All() {
+	return merge(ctx, p, q, list[daemonapi.Agent]{
+		own: p.Plane.Agents, path: "/v1/agents", past: "all",
+		of: func(o *daemonapi.Owner) *daemonapi.Agent { return o.Agent },
+		wants: func(o *daemonapi.Owner) bool {
 			a := o.Agent
-			if a == nil || !isOn(q, member) || !api.Is(q.Project, o.Project) || !api.Is(q.Owner, o.ID) || !api.Is(q.Name, a.Name) ||
-				!q.Allows(a.Status) || !q.AllowsTime(a.Started) {
-				continue
-			}
-			if !yield(*p.away(member, *o).Agent) {
-				return
-			}
-		}
+			return api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, a.Name) && q.Allows(a.Status) && q.AllowsTime(a.Started)
+		},
+		away: func(host string, a daemonapi.Agent) daemonapi.Agent {
+			a.Away = p.awayFrom(host)
+			return a
+		},
+		place: func(a *daemonapi.Agent) api.Place { return api.Place{Time: a.Started, ID: a.ID} },
 	})
 }
 
-// Decisions implements api.Plane. Those that are settled are this machine's own.
+// Decisions implements api.Plane. Those that are settled are of this machine, or of the one that is asked for.
 func (p *Plane) Decisions(ctx context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
-	place := func(d daemonapi.Decision) api.Place { return api.Place{Time: d.Created, ID: d.ID} }
-	return merge(ctx, p, q, p.Plane.Decisions, place, func(yield func(daemonapi.Decision) bool) {
-		if q.Past {
-			return
-		}
-		for member, o := range p.f.others.All() {
-			d := o.Decision
-			if d == nil || !isOn(q, member) || !api.Is(q.Project, o.Project) || !api.Is(q.Owner, o.ID) || !api.Is(q.Name, o.Name) || !q.AllowsTime(d.Created) {
-				continue
-			}
-			if !yield(*p.away(member, *o).Decision) {
-				return
-			}
-		}
+	return merge(ctx, p, q, list[daemonapi.Decision]{
+		own: p.Plane.Decisions, path: "/v1/decisions", past: "settled",
+		of: func(o *daemonapi.Owner) *daemonapi.Decision { return o.Decision },
+		wants: func(o *daemonapi.Owner) bool {
+			return !q.Past && api.Is(q.Project, o.Project) && api.Is(q.Owner, o.ID) && api.Is(q.Name, o.Name) && q.AllowsTime(o.Decision.Created)
+		},
+		away: func(host string, d daemonapi.Decision) daemonapi.Decision {
+			d.Away = p.awayFrom(host)
+			return d
+		},
+		place: func(d *daemonapi.Decision) api.Place { return api.Place{Time: d.Created, ID: d.ID} },
 	})
 }
 
-func isOn(q *api.Query, member string) bool { return api.Is(q.Host, member) }
+// list is a list of one kind of things.
+type list[T any] struct {
+	own   func(context.Context, *api.Query) (api.Page[T], error)
+	path  string                        // of the list of one other machine; empty where that is not asked for
+	past  string                        // the parameter that asks for those before
+	of    func(o *daemonapi.Owner) *T   // what an owner that another machine shows has of it, or nil
+	wants func(o *daemonapi.Owner) bool // of one that has it
+	away  func(host string, item T) T   // it, with where it is
+	place func(item *T) api.Place
+}
 
-// merge is a page of what this machine and the others have. Without a fleet it costs nothing.
-func merge[T any](ctx context.Context, p *Plane, q *api.Query, own func(context.Context, *api.Query) (api.Page[T], error), place func(T) api.Place, others iter.Seq[T]) (api.Page[T], error) {
+// listed is a thing before it is shown: most of them are not on the page.
+type listed[T any] struct {
+	host string // empty for this machine
+	item *T
+}
+
+// merge is a page of what this machine and the others have. Without a fleet it costs nothing. One other machine, by
+// its name, is asked itself, if it can be.
+func merge[T any](ctx context.Context, p *Plane, q *api.Query, l list[T]) (own api.Page[T], err error) {
 	here := q.Host == "" || p.isHere(q.Host)
 	switch {
 	case q.Host != "" && here, here && p.f.others.Empty():
-		return own(ctx, q)
+		return l.own(ctx, q)
 	case !here && !p.f.knows(q.Host):
-		return api.Page[T]{}, p.stranger(q.Host)
-	}
-	var page api.Page[T]
-	if here {
-		var err error
-		if page, err = own(ctx, q); err != nil {
-			return page, err
+		return own, p.stranger(q.Host)
+	case !here && l.path != "":
+		if page, err := there(ctx, p, q, l); err == nil {
+			return page, nil
+		}
+	case here:
+		if own, err = l.own(ctx, q); err != nil {
+			return own, err
 		}
 	}
-	all := api.PageOf(func(yield func(T) bool) {
-		for _, item := range page.Items {
-			if !yield(item) {
+	all := api.PageOf(l.all(p, q, own.Items), func(x listed[T]) api.Place { return l.place(x.item) }, q)
+	page := api.View(all, func(x listed[T]) T {
+		if x.host == "" {
+			return *x.item
+		}
+		return l.away(x.host, *x.item)
+	})
+	if page.Next == (api.Place{}) {
+		page.Next = own.Next // then the page is ours alone, and there is more of it
+	}
+	return page, nil
+}
+
+// all are the items of this machine, and those that others show.
+func (l list[T]) all(p *Plane, q *api.Query, own []T) iter.Seq[listed[T]] {
+	return func(yield func(listed[T]) bool) {
+		for i := range own {
+			if !yield(listed[T]{item: &own[i]}) {
 				return
 			}
 		}
-		others(yield)
-	}, place, q)
-	if all.Next == (api.Place{}) {
-		all.Next = page.Next // then the page is ours alone, and there is more of it
+		for member, o := range p.f.others.All() {
+			item := l.of(o)
+			if item != nil && api.Is(q.Host, member) && l.wants(o) && !yield(listed[T]{member, item}) {
+				return
+			}
+		}
 	}
-	return all, nil
 }
 
 // isHere reports whether the name of a machine is that of this one.
@@ -117,9 +147,12 @@ func (p *Plane) isHere(host string) bool { return host == daemonapi.Here || host
 
 // stranger is the refusal of a name that no machine of the fleet has.
 func (p *Plane) stranger(host string) error {
-	me := p.f.Me()
-	if me == "" {
+	name, me := p.f.Self()
+	switch {
+	case name == "":
 		return failure("not_found", "this machine is in no fleet, so there is no machine "+host, "see: stopgate fleet status")
+	case len(p.f.members()) == 0:
+		return failure("unavailable", "this machine is not connected to its fleet, and does not know whether there is a machine "+host, "see: stopgate fleet status")
 	}
 	names := []string{me}
 	for _, m := range p.f.Status().Members {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
@@ -105,10 +104,10 @@ func (f *Fleet) notHeard(member string) string {
 	if observer := f.Observer(); observer != nil {
 		if ago, known := observer.Heard(member); known {
 			if ago < beat.SilentAfter {
-				return member + " takes no requests, although it was heard of " + plain.Duration(ago) + " ago"
+				return member + " takes no requests, although it reported " + daemonapi.Span(ago) + " ago"
 			}
-			return member + " not heard of for " + plain.Duration(ago.Truncate(time.Second))
+			return member + " has not reported for " + daemonapi.Span(ago)
 		}
 	}
-	return member + " was never heard of"
+	return member + " has never reported"
 }

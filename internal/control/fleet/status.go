@@ -1,12 +1,14 @@
 package fleet
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/fleet/beat"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Status is the fleet as this machine sees it.
@@ -18,8 +20,11 @@ func (f *Fleet) Status() daemonapi.Fleet {
 	if !since.IsZero() {
 		s.Since = &since
 	}
-	if trouble != nil {
-		s.Error = trouble.Error()
+	if observer == nil {
+		s.Name, s.Member = f.Self()
+	}
+	if err := cmp.Or(f.Trouble(), trouble); err != nil && s.Name != "" {
+		s.Error = plain.Line(err.Error())
 	}
 	if observer == nil {
 		return s

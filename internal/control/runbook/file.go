@@ -207,6 +207,7 @@ func (d *decoder) commandFields(c *commandDraft) []field {
 			c.scheduleAt = nodeOf(v).at
 			return s, true
 		}), "When it starts by the clock: five fields of cron, or a table."),
+		document.Key("job", &c.Job, job, "Starting it adds a job to the fleet, which any machine with room may do: true, or a table."),
 	}
 }
 

@@ -162,7 +162,7 @@ func (s *source) block(table *node, b *hclsyntax.Block) {
 	case b.Type == "import":
 		s.importBlock(table, at, b)
 		return
-	case named && len(b.Labels) == 0:
+	case named && len(b.Labels) == 0 && b.Type != "job": // which says of a command that it is one
 		s.fault(at, b.Type+" needs a name", "write "+b.Type+" \"NAME\" {")
 		return
 	case len(b.Labels) > 1:
@@ -195,7 +195,7 @@ func (s *source) block(table *node, b *hclsyntax.Block) {
 // that there is no such kind is said where the kinds are known.
 func nameless() []string {
 	return []string{
-		"notify", "budget", "concurrency", "schedule", "source", "retry", "expire", "env", "defaults", "locals", "run", "workspace", "vars", "outputs",
+		"notify", "budget", "concurrency", "job", "schedule", "source", "retry", "expire", "env", "defaults", "locals", "run", "workspace", "vars", "outputs",
 		"on_done", "on_fail", "on_cancel", "on_idle", "on_dead", "on_prompt", "on_error", "on_stop",
 	}
 }

@@ -30,6 +30,7 @@ type Command struct {
 	Defaults    map[string]string
 	Run         Run
 	Schedule    Schedule
+	Job         Job // a job of the fleet is added, and not started here
 }
 
 // Run is what a command or a step runs: exactly one of the fields is set.

@@ -34,6 +34,7 @@ type Worker struct {
 	Queue string
 	Run   Run
 	Limit int // how many items at once
+	Job   Job // a job of the fleet is added for each item, and nothing started here
 }
 
 // DefaultEvery is how often a source is asked where it does not say so.
@@ -161,6 +162,7 @@ func (d *decoder) workerFields(w *workerDraft) []field {
 			return document.Properties(field{Name: "pipeline", Required: true, Type: nameSchema})
 		}, Says: "The pipeline that it runs for each item: { pipeline = \"NAME\" }."},
 		document.Key("limit", &w.Limit, count, "How many items it works on at once.").Default(1),
+		document.Key("job", &w.Job, job, "Add a job to the fleet for each item, in place of a pipeline on this machine: true, or a table."),
 	}
 }
 

@@ -31,6 +31,7 @@ func MakeSchema() document.Schema {
 		"command_schedule":  document.Properties(commandScheduleFields(&Schedule{})...).Says("When a command starts by the clock."),
 		"pipeline_schedule": document.Properties(pipelineScheduleFields(&Schedule{})...).Says("When a pipeline starts by the clock."),
 		"concurrency":       document.Properties(d.concurrencyFields(&Concurrency{})...).Says("A group with a limit of how many run at once."),
+		"job":               document.Properties(jobFields(&Job{})...).Says("A job of the fleet."),
 		"notify":            document.Properties(d.notifyFields(&Notify{})...).Says("Notifications."),
 		"budget":            document.Properties(new(Budget).fields()...).With("minProperties", 1).Says("Budget before a person is asked."),
 		"retry":             document.Properties(new(Retry).fields()...),

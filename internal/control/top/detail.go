@@ -114,6 +114,7 @@ func (p *page) owner(d *detail) {
 		kind = "agent run"
 	}
 	p.title(kind + " " + o.Name + " " + shortID(o.ID))
+	p.fact("machine", asOf(o.Away))
 	now := p.s.Now
 	state := o.Status + ", started " + ago(o.Created, now) + " ago"
 	if o.Ended != nil {
@@ -215,6 +216,7 @@ func count(n int64) string {
 func (p *page) agent(d *detail) {
 	a := d.Agent
 	p.title("agent " + a.Name + " " + shortID(a.ID))
+	p.fact("machine", asOf(a.Away))
 	state := agentState(a) + ", for " + ago(a.Started, p.s.Now)
 	if a.Until != nil {
 		state += ", until " + clock(*a.Until, p.s.Now)

@@ -41,6 +41,7 @@ func (p *page) nameWidth(name string) int { return min(cells(line(name)), p.s.Wi
 
 func (p *page) about(d *daemonapi.Decision) {
 	p.title("decision " + shortID(d.ID) + " of " + d.Name + ", step " + d.Step + " (" + d.Source + ")")
+	p.fact("machine", asOf(d.Away))
 	p.fact("project", d.Project)
 	waited := ago(d.Created, p.s.Now)
 	if d.Expires != nil {

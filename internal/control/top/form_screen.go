@@ -11,7 +11,7 @@ func (s *State) formLines() []string {
 	p := &page{s: s}
 	f := &s.form
 	d := &f.decision
-	p.title("decision " + shortID(d.ID) + " of " + d.Name + ", step " + d.Step)
+	p.title("decision " + shortID(d.ID) + " of " + d.Name + d.On() + ", step " + d.Step)
 	p.lines = append(p.lines, "")
 	if f.confirm {
 		p.words(yellow, "? ", d.Question(), 4)

@@ -22,6 +22,7 @@ func (s *State) header() string {
 	if !s.Link.Up {
 		parts = append(parts, part{s.linkWord(), true, red})
 	}
+	parts = append(parts, s.fleetParts()...)
 	parts = append(parts, part{fmt.Sprintf("%d running", runs), false, nil})
 	enforced, all := s.enforced()
 	parts = append(parts, part{enforced, !all, red})

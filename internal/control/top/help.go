@@ -41,6 +41,9 @@ func (s *State) helpLines() (lines []string) {
 	for _, text := range help {
 		lines = append(lines, cut(text, s.Width))
 	}
+	if s.World.Fleet.Name != "" {
+		lines = append(lines, cut("In a fleet, /host:NAME shows what is on one machine; host:. is this one.", s.Width))
+	}
 	return lines
 }
 

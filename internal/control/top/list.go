@@ -29,6 +29,9 @@ func (s *State) columns(rows []row) []column {
 		{"FOR", 6, func(s *State, r *row) string { return ago(r.since, s.Now) }},
 		{"COST", 7, func(_ *State, r *row) string { return money(r.usd) }},
 	}
+	if host, needed := hostColumn(rows); needed {
+		all = slices.Insert(all, 1, host)
+	}
 	if s.view == stopView || s.view == projectView {
 		all = all[:5]
 		all[4].head = "AGO"
@@ -41,7 +44,7 @@ func (s *State) columns(rows []row) []column {
 		all = slices.DeleteFunc(all, func(c column) bool { return c.head == "COST" })
 	}
 	// What is left out first says least: cost, project, age, then what happened.
-	for _, head := range []string{"COST", "PROJECT", "FOR", "AGO", s.lastHead()} {
+	for _, head := range []string{"COST", "PROJECT", "FOR", "AGO", "HOST", s.lastHead()} {
 		if s.leftFor(all) >= least || len(all) < 3 {
 			break
 		}
@@ -153,7 +156,7 @@ func (s *State) drawRow(columns []column, r *row, selected bool) string {
 	}
 	drawn = cut("  "+drawn, s.Width)
 	switch {
-	case !s.Link.Up:
+	case !s.Link.Up || r.away.Ago() != "":
 		return faint(drawn) // it may have changed since
 	case r.rank == needsPerson:
 		return yellow(drawn)

@@ -15,6 +15,8 @@ func (s *State) logLines() []string {
 		state = line(s.log.err.Error())
 	case s.log.up > 0:
 		state = fmt.Sprintf("%d lines below; G follows", s.log.up)
+	case s.log.host != "":
+		state = "its end; a log on " + line(s.log.host) + " is not followed"
 	case s.log.ended:
 		state = "ended"
 	}

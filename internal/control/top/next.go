@@ -28,6 +28,7 @@ type (
 		Seen     []daemonapi.Seen
 		Dead     []daemonapi.WorkItem
 		Stops    []daemonapi.GateRun
+		Fleet    daemonapi.Fleet
 	}
 	// Surveyed is how projects are enforced.
 	Surveyed struct{ Projects []Project }
@@ -71,8 +72,12 @@ type (
 	Show struct{ Ref Ref }
 	// Peek has Peeked come after a while, so that moving through a list asks for no details on the way.
 	Peek struct{ Ref Ref }
-	// Follow follows the log of an owner, in place of any other; "" follows none.
-	Follow struct{ Owner string }
+	// Follow follows the log of an owner, in place of any other; "" follows none. Of an owner on another machine it
+	// shows the end.
+	Follow struct {
+		Owner string
+		Afar  bool
+	}
 	// Answer answers a decision.
 	Answer struct {
 		Decision string
@@ -108,7 +113,7 @@ func next(s State, event any) (State, []any) {
 	case Changed:
 		return s.changed(e.Owners)
 	case Polled:
-		s.World.Sessions, s.World.Seen, s.World.Dead = e.Sessions, e.Seen, e.Dead
+		s.World.Sessions, s.World.Seen, s.World.Dead, s.World.Fleet = e.Sessions, e.Seen, e.Dead, e.Fleet
 		if e.Stops != nil {
 			s.World.Stops = e.Stops
 		}
@@ -142,7 +147,7 @@ const lookEvery = 30 * time.Second
 func (s State) surveyed(effects []any) (State, []any) {
 	var roots []string
 	for _, o := range s.World.Owners {
-		if o.Ended == nil && !slices.Contains(roots, o.Project) && len(roots) < maxProjects {
+		if o.Ended == nil && o.Host == "" && !slices.Contains(roots, o.Project) && len(roots) < maxProjects {
 			roots = append(roots, o.Project)
 		}
 	}

@@ -297,7 +297,7 @@ func TestDetailsBesideTheList(t *testing.T) {
 }
 
 func TestFollowingALog(t *testing.T) {
-	s := does(t, after(busy(80, 24), keys("5")...), "l", Follow{"c84a2cdb00000001"})
+	s := does(t, after(busy(80, 24), keys("5")...), "l", Follow{Owner: "c84a2cdb00000001"})
 	s = after(s, Logged{Owner: "c84a2cdb00000001", Lines: []string{"one", "two"}}, Logged{Owner: "another", Lines: []string{"three"}})
 	wantOn(t, s, "following", "two")
 	for range 30 {

@@ -171,8 +171,8 @@ func (s State) act(r row, key string) (State, []any) {
 			s.notice = notice{"it has no log", true}
 			return s, nil
 		}
-		s.mode, s.log = logMode, log{owner: r.owner, title: r.what, under: s.mode}
-		return s, []any{Follow{r.owner}}
+		s.mode, s.log = logMode, log{owner: r.owner, title: r.what, under: s.mode, host: r.away.Host}
+		return s, []any{Follow{r.owner, r.away.Host != ""}}
 	case "a":
 		return s.attach(r)
 	case "d":
@@ -188,6 +188,8 @@ func (s State) attach(r row) (State, []any) {
 		s.notice = notice{"attach to your own session with: tmux attach -t " + line(r.what), false}
 	case r.agent == nil:
 		s.notice = notice{"no agent runs there", true}
+	case r.away.Host != "":
+		s.notice = notice{"it is on another machine; attach to it there with: " + s.attachThere(r.agent, r.away.Host), false}
 	case !r.agent.Client:
 		s.notice = notice{"it has no terminal: it is not Claude Code; l follows its log", true}
 	case r.agent.Status == "queued":

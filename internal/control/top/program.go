@@ -90,7 +90,7 @@ func (p *terminalProgram) carryOut(effect any) tea.Cmd {
 	case Answer:
 		return func() tea.Msg { return p.source.Answer(p.ctx, e) }
 	case Follow:
-		return p.follow(e.Owner)
+		return p.follow(e)
 	case Attach:
 		return attach(e)
 	}
@@ -101,18 +101,18 @@ func (p *terminalProgram) carryOut(effect any) tea.Cmd {
 const rest = 150 * time.Millisecond
 
 // follow follows one log at a time.
-func (p *terminalProgram) follow(owner string) tea.Cmd {
+func (p *terminalProgram) follow(f Follow) tea.Cmd {
 	if p.unfollow != nil {
 		p.unfollow()
 		p.unfollow = nil
 	}
-	if owner == "" {
+	if f.Owner == "" {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
 	p.unfollow = cancel
 	return func() tea.Msg {
-		p.source.Follow(ctx, owner, func(event any) { p.tea.Send(event) })
+		p.source.Follow(ctx, f, func(event any) { p.tea.Send(event) })
 		return nil
 	}
 }

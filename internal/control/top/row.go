@@ -30,6 +30,7 @@ type row struct {
 	last    string    // the step, the question or the reason
 	since   time.Time // of the state
 	usd     float64
+	away    daemonapi.Away
 
 	owner    string              // whose log it is
 	agent    *daemonapi.Agent    // to attach to
@@ -76,16 +77,21 @@ func (s *State) owners() (rows []row) {
 
 // openDecision is what an owner waits for; nil where that is nothing that a person can answer.
 func openDecision(o *daemonapi.Owner) *daemonapi.Decision {
-	if o.Decision == nil || o.Decision.Resolved != nil {
+	switch {
+	case o.Decision == nil || o.Decision.Resolved != nil:
 		return nil
+	case o.Host == "":
+		return o.Decision
 	}
-	return o.Decision
+	d := *o.Decision
+	d.Away = o.Away // it is where its owner is
+	return &d
 }
 
 func ownerRow(o *daemonapi.Owner) row {
 	r := row{
 		ref: Ref{OwnerRow, o.ID}, rank: running, state: o.Status, what: some(o.Name) + " " + shortID(o.ID), project: projectName(o.Project),
-		last: o.Step, since: o.Created, usd: o.USD, owner: o.ID, agent: o.Agent, decision: openDecision(o),
+		last: o.Step, since: o.Created, usd: o.USD, away: o.Away, owner: o.ID, agent: o.Agent, decision: openDecision(o),
 	}
 	switch {
 	case r.decision != nil && o.Ended == nil:
@@ -134,7 +140,7 @@ func (s *State) agents() (rows []row) {
 func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 	r := row{
 		ref: Ref{AgentRow, a.ID}, rank: running, state: agentState(a), what: some(a.Name) + " " + shortID(a.ID), project: projectName(a.Project),
-		last: some(o.Name) + ": " + some(a.Step), since: a.Started, usd: a.USD, owner: o.ID, agent: a, decision: openDecision(o),
+		last: some(o.Name) + ": " + some(a.Step), since: a.Started, usd: a.USD, away: o.Away, owner: o.ID, agent: a, decision: openDecision(o),
 	}
 	switch {
 	case a.Status == "exited":
@@ -154,6 +160,9 @@ func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 func (s *State) sessions() (rows []row) {
 	agents, known := map[daemonapi.Terminal]bool{}, map[string]bool{}
 	for _, o := range s.World.Owners {
+		if o.Host != "" {
+			continue // its terminal is not among those here
+		}
 		if o.Agent != nil && o.Agent.Terminal != nil {
 			agents[*o.Agent.Terminal] = true
 		}

@@ -42,6 +42,8 @@ type Source struct {
 	stateDir string
 	refresh  chan struct{}
 	now      func() time.Time
+
+	inFleet bool // as Watch has seen it last
 }
 
 // NewSource asks that daemon. The state directory is for what is known without it.
@@ -126,7 +128,9 @@ func (s *Source) attend(ctx context.Context, tell func(any)) (met bool, err erro
 			clear(changed)
 			continue
 		case <-poll.C:
-			err = s.tellPolled(ctx, false, tell)
+			if err = s.tellPolled(ctx, false, tell); err == nil && s.inFleet {
+				err, stale = s.tellDistant(ctx, tell), true
+			}
 		case <-sync.C:
 			if !stale {
 				err = s.tellPolled(ctx, true, tell)
@@ -210,7 +214,7 @@ func (s *Source) tellWorld(ctx context.Context, status daemonapi.Status, tell fu
 	if err != nil {
 		return err
 	}
-	w.Sessions, w.Seen, w.Dead, w.Stops = p.Sessions, p.Seen, p.Dead, p.Stops
+	w.Sessions, w.Seen, w.Dead, w.Stops, w.Fleet = p.Sessions, p.Seen, p.Dead, p.Stops, p.Fleet
 	tell(Up{w})
 	return nil
 }
@@ -250,8 +254,30 @@ func (s *Source) tellPolled(ctx context.Context, stops bool, tell func(any)) err
 	return err
 }
 
+// tellDistant tells of what is on other machines: the daemon's events are about this one.
+func (s *Source) tellDistant(ctx context.Context, tell func(any)) error {
+	var all []daemonapi.Owner
+	for _, list := range []lister{s.client.Pipelines, s.client.Runs} {
+		for _, f := range []daemonapi.Filter{{Status: live, Parent: daemonapi.AnyParent, Limit: maxLive}, {Status: over, Limit: maxEnded}} {
+			owners, err := list(ctx, f)
+			if err != nil {
+				return err
+			}
+			all = append(all, distant(owners)...)
+		}
+	}
+	if len(all) > 0 {
+		tell(Changed{all})
+	}
+	return nil
+}
+
 // poll asks for what no event tells of.
 func (s *Source) poll(ctx context.Context, stops bool) (p Polled, err error) {
+	if p.Fleet, err = s.client.Fleet(ctx); err != nil {
+		return p, err
+	}
+	s.inFleet = p.Fleet.Name != ""
 	if p.Sessions, err = s.client.Sessions(ctx, daemonapi.Filter{Limit: maxSessions}); err != nil {
 		return p, err
 	}

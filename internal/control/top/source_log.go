@@ -5,13 +5,15 @@ import (
 	"time"
 )
 
-// Follow tells the end of a log and what is added to it, until the context ends.
-func (s *Source) Follow(ctx context.Context, owner string, tell func(any)) {
+// Follow tells the end of a log and what is added to it, until the context ends. Of a log on another machine it
+// tells the end only.
+func (s *Source) Follow(ctx context.Context, f Follow, tell func(any)) {
+	owner := f.Owner
 	lines, failed := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(lines)
 		defer caught(failed)
-		for text, err := range s.client.Tail(ctx, owner, tailLines, true) {
+		for text, err := range s.client.Tail(ctx, owner, tailLines, !f.Afar) {
 			if err != nil {
 				failed <- err
 				return

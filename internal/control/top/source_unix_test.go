@@ -39,7 +39,7 @@ func newDaemon(t *testing.T) *daemon {
 	dir, err := os.MkdirTemp("", "top") // a socket's path is short
 	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	d := &daemon{t: t, socket: filepath.Join(dir, "daemon.sock"), events: make(chan string), answers: map[string]any{"/v1/status": daemonapi.Status{Events: 7}}}
+	d := &daemon{t: t, socket: filepath.Join(dir, "daemon.sock"), events: make(chan string), answers: map[string]any{"/v1/status": daemonapi.Status{Events: 7}, "/v1/fleet": daemonapi.Fleet{}}}
 	return d
 }
 
@@ -291,5 +291,22 @@ func TestAnAnswerThatIsRefused(t *testing.T) {
 	s, _ := d.watch()
 	if got := s.Answer(t.Context(), Answer{"d1", daemonapi.Answer{Option: "approve"}}); daemonapi.Code(got.Err) != "conflict" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What other machines do is no event of this daemon. It is asked for, and only in a fleet.
+func TestIssue20OtherMachinesAreAskedFor(t *testing.T) {
+	d := newDaemon(t)
+	d.answers["/v1/fleet"] = daemonapi.Fleet{Name: "lab", Connected: true}
+	d.answers["/v1/runs"] = []daemonapi.Owner{{ID: "here", Status: "running"}, {ID: "there", Status: "running", Away: daemonapi.Away{Host: "vps"}}}
+	d.begin()
+	_, told := d.watch()
+	if up := nextOf[Up](t, told); up.World.Fleet.Name != "lab" {
+		t.Errorf("%+v", up.World.Fleet)
+	}
+	for _, o := range nextOf[Changed](t, told).Owners {
+		if o.ID != "there" {
+			t.Errorf("%+v", o)
+		}
 	}
 }

@@ -58,6 +58,7 @@ type World struct {
 	Dead     []daemonapi.WorkItem
 	Stops    []daemonapi.GateRun
 	Projects []Project
+	Fleet    daemonapi.Fleet // without a name where this machine is in none
 	// Skew is the daemon's version where that is not ours.
 	Skew string
 	// Spent is what each owner of today has cost. More means that there are others.
@@ -158,7 +159,8 @@ type Detail struct {
 type log struct {
 	owner string
 	title string
-	under mode // to which it goes back
+	under mode   // to which it goes back
+	host  string // the other machine that it is on
 	lines []string
 	up    int  // how far the person has scrolled up
 	ended bool // nothing more comes

@@ -43,7 +43,7 @@ func (s *State) lets(r *row, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	text := r.text()
+	text := r.text() + s.onHost(r)
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 

@@ -17,6 +17,7 @@ type fakePlane struct {
 	mu        sync.Mutex
 	changed   chan struct{}
 	status    daemonapi.Status
+	fleet     daemonapi.Fleet
 	owners    []daemonapi.Owner
 	decisions []daemonapi.Decision
 	sessions  []daemonapi.Session
@@ -69,6 +70,12 @@ func (p *fakePlane) Status(context.Context) daemonapi.Status {
 	return s
 }
 
+func (p *fakePlane) Fleet(context.Context) daemonapi.Fleet {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fleet
+}
+
 // some is a page of what there is, and a test has less than one page of it.
 func some[T any](p *fakePlane, all *[]T, wanted func(T) bool) (api.Page[T], error) {
 	p.mu.Lock()
@@ -83,7 +90,9 @@ func some[T any](p *fakePlane, all *[]T, wanted func(T) bool) (api.Page[T], erro
 }
 
 func (p *fakePlane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owner], error) {
-	return some(p, &p.owners, func(o daemonapi.Owner) bool { return q.Allows(o.Status) && api.Is(q.Kind, o.Kind) })
+	return some(p, &p.owners, func(o daemonapi.Owner) bool {
+		return q.Allows(o.Status) && api.Is(q.Kind, o.Kind) && api.Is(q.Host, o.Host)
+	})
 }
 
 // reads is how often decisions were asked for.

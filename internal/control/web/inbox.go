@@ -21,6 +21,8 @@ const (
 	fewSettled = 5
 	// detailsFresh is for how long what helps to decide counts as it is: git is asked for it.
 	detailsFresh = 10 * time.Second
+	// afarPatience is how long another machine may take to tell more about a decision.
+	afarPatience = 3 * time.Second
 	// detailsAtOnce is for how many decisions it is looked for at once.
 	detailsAtOnce = 4
 )
@@ -236,7 +238,11 @@ func (d *details) one(ctx context.Context, plane Plane, open daemonapi.Decision,
 	have, fresh := d.known[open.ID]
 	d.mu.Unlock()
 	if fresh && now.Sub(have.at).Abs() < detailsFresh {
+		have.card.Away = open.Away
 		return have.card
+	}
+	if open.Host != "" {
+		return d.afar(ctx, plane, open, now)
 	}
 	d.slots <- struct{}{}
 	defer func() { <-d.slots }()
@@ -250,6 +256,30 @@ func (d *details) one(ctx context.Context, plane Plane, open daemonapi.Decision,
 		return c // to be tried again the next time
 	}
 	c.Files, c.Cut, c.Unnamed = parseDiff(diff.Text), diff.Cut, diff.Unnamed
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known[open.ID] = detail{c, now}
+	return c
+}
+
+// afar is a card for a decision on another machine. That has the working tree, so that there is no diff here; and
+// one that does not answer is not waited for.
+func (d *details) afar(ctx context.Context, plane Plane, open daemonapi.Decision, now time.Time) card {
+	c := card{Decision: open}
+	if open.Ago() != "" {
+		return c
+	}
+	d.slots <- struct{}{}
+	defer func() { <-d.slots }()
+	ctx, cancel := context.WithTimeout(ctx, afarPatience)
+	defer cancel()
+	whole, err := plane.Decision(ctx, open.ID)
+	if err != nil {
+		return c // to be tried again the next time
+	}
+	if whole.Resolved == nil {
+		c.Decision = whole
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.known[open.ID] = detail{c, now}

@@ -9,12 +9,16 @@ const (
 	// fewNow is how many of each kind stand on the page; the others are on pages of their own.
 	fewNow   = 12
 	fewEnded = 8
+	fewAway  = 4
 )
 
 // nowPage is what is happening.
 type nowPage struct {
 	Trouble   []string // of the daemon
-	Asking    int      // how many wait for a person
+	Away      []string // machines of the fleet that do not answer, in words
+	MoreAway  int
+	Apart     string // why this machine is without its fleet
+	Asking    int    // how many wait for a person
 	Decisions []daemonapi.Decision
 	Calling   []Seen // sessions that ask, failed, or gave up
 	Dead      []daemonapi.WorkItem
@@ -38,6 +42,9 @@ func readNow(r *Request) (any, error) {
 	status := r.Status(r.Context())
 	page := nowPage{Trouble: status.Trouble, Agents: status.Agents}
 	page.Running = status.Pipelines.Running + status.Pipelines.Queued + status.Runs.Running + status.Runs.Queued
+	if err := page.addFleet(r); err != nil {
+		return nil, err
+	}
 	decisions, err := r.Decisions(r.Context(), &api.Query{Limit: fewNow})
 	if err != nil {
 		return nil, err
@@ -55,9 +62,31 @@ func readNow(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page.Asking = status.Decisions + calling + len(page.Held) + len(page.Dead)
+	page.Asking = status.Decisions + r.waitingAfar() + calling + len(page.Held) + len(page.Dead)
 	page.Empty = page.Asking == 0 && len(page.Working)+len(page.Busy)+len(page.Idle)+len(page.Ended) == 0
 	return page, nil
+}
+
+// addFleet counts what is on other machines, and says which of them do not answer, or that none does because this
+// one has no connection.
+func (p *nowPage) addFleet(r *Request) error {
+	f := r.Fleet(r.Context())
+	for _, m := range f.Members {
+		if m.Name != f.Member {
+			p.Agents += m.Agents
+		}
+	}
+	away := f.Away()
+	for _, m := range away[:min(len(away), fewAway)] {
+		p.Away = append(p.Away, m.Why())
+	}
+	p.MoreAway = len(away) - len(p.Away)
+	if f.Name != "" && !f.Connected {
+		p.Apart = "This machine is not connected to the fleet " + f.Name + ": what is shown of other machines may be old."
+	}
+	running, err := r.runningAfar()
+	p.Running += running
+	return err
 }
 
 func (p *nowPage) addOwners(r *Request) error {

@@ -282,11 +282,11 @@ func tokens(n int64) string {
 // tone is the colour of a state: bad, warn, good, busy or calm.
 func tone(state string) string {
 	switch state {
-	case "failed", "block", "blocked", "reject", "dead", "held", "fault", "error":
+	case "failed", "block", "blocked", "reject", "dead", "held", "fault", "error", "lost":
 		return "bad"
-	case "waiting", "asking", "parked", "could_not_run", "gave up", "gave_up":
+	case "waiting", "asking", "parked", "could_not_run", "gave up", "gave_up", "silent":
 		return "warn"
-	case "done", "allow", "passed", "proven", "complete", "completed":
+	case "done", "allow", "passed", "proven", "complete", "completed", "up":
 		return "good"
 	case "running", "busy", "open":
 		return "busy"
@@ -336,13 +336,13 @@ func visible(r rune) rune {
 func (s *Site) navigation(r *Request, here string) ([]byte, error) {
 	var items []navItem
 	for _, p := range Pages() {
-		if p.Nav == "" {
+		if p.Nav == "" || p.When != nil && !p.When(r) {
 			continue
 		}
 		href := strings.TrimSuffix(p.Path, "{$}")
 		item := navItem{Href: href, Name: p.Nav, Icon: p.Icon, Here: href == here || href != "/" && strings.HasPrefix(here, href+"/")}
 		if href == "/inbox" {
-			item.Count = r.Status(r.Context()).Decisions
+			item.Count = r.Status(r.Context()).Decisions + r.waitingAfar()
 		}
 		items = append(items, item)
 	}

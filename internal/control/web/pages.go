@@ -6,7 +6,9 @@ type Page struct {
 	Title string
 	// Nav is the name in the navigation, "" for a page that others lead to. The first few stand in the
 	// bar at the foot of a phone, the others behind "More".
-	Nav  string
+	Nav string
+	// When reports whether it stands in the navigation now; nil is always.
+	When func(r *Request) bool
 	Icon string // of the navigation: the name of a symbol in templates/icons.html
 	// Template is the name of the file in templates that defines "main".
 	Template string
@@ -44,6 +46,7 @@ func Pages() []Page {
 			Scripts: []string{"work.js", "vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
 		},
 		{Path: "/enforcement", Title: "Enforcement", Nav: "Enforcement", Icon: "enforcement", Template: "enforcement", Read: readEnforcement},
+		{Path: "/fleet", Title: "Fleet", Nav: "Fleet", Icon: "fleet", Template: "fleet", Read: readFleet, When: inFleet},
 		{Path: "/journal", Title: "Journal", Nav: "Journal", Icon: "journal", Template: "journal", Read: readJournal},
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"html/template"
 	"maps"
 	"slices"
@@ -75,14 +76,25 @@ func readPipeline(r *Request) (any, error) {
 	page.addGraph(r)
 	page.addSteps(r)
 	past, err := r.Decisions(r.Context(), &api.Query{Owner: o.ID, Past: true, Limit: 10})
-	if err != nil {
+	if err != nil && o.Host == "" {
 		return nil, err
 	}
 	page.Past = past.Items
 	page.Path = r.ancestors(&o)
 	page.Tree = r.tree(&o, page.Path)
 	page.Log, err = r.log(o.ID, r.Value("step"))
+	if err != nil && o.Host != "" { // the rest of the page is of use without
+		page.Log, err = logPart{Trouble: "Its log could not be read: " + reason(err)}, nil
+	}
 	return page, err
+}
+
+// reason is what people are told of why another machine could not be asked.
+func reason(err error) string {
+	if e, known := errors.AsType[*api.Error](err); known {
+		return e.Error()
+	}
+	return "the machine did not answer in time"
 }
 
 // ownerID is the part {id} of the path, if it can be that of a pipeline or a run.

@@ -31,7 +31,8 @@ type logPart struct {
 	Latest  string // the address of the log's end, on other parts
 	Whole   string // the address of the log of all steps, where it is that of one
 	Size    string
-	Empty   bool // nothing was written yet
+	Empty   bool   // nothing was written yet
+	Trouble string // why the log of another machine is not there
 }
 
 // logLine is a line of a log. Only the first of several that belong together has a time.

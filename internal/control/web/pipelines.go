@@ -13,6 +13,7 @@ import (
 type pipelinesPage struct {
 	Tabs     []tab
 	Projects []choice
+	Machines []choice // of the fleet
 	Status   string
 	Items    []daemonapi.Owner
 	More     string
@@ -49,13 +50,13 @@ func readPipelines(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Project = r.Value("project")
+	q.Project, q.Host = r.Value("project"), r.host()
 	status := r.Value("status")
-	page := pipelinesPage{Filtered: q.Project != "", Projects: r.projects(q.Project)}
+	page := pipelinesPage{Filtered: q.Project != "" || q.Host != "", Projects: r.projects(q.Project), Machines: r.machines(q.Host)}
 	now := r.Status(r.Context())
 	for _, f := range pipelineFilters {
 		t := tab{Name: f.name, Href: r.first("status", f.value), Here: f.value == status}
-		if f.count != nil && q.Project == "" {
+		if f.count != nil && q.Project == "" && (len(page.Machines) == 0 || q.Host == daemonapi.Here) { // the daemon counts its own
 			t.Count, t.Known = f.count(now.Pipelines)+f.count(now.Runs), true
 		}
 		if t.Here {

@@ -22,6 +22,8 @@ type sessionsPage struct {
 	More   string // the address of the next part
 	None   bool   // there is no session at all
 	Total  int
+	// Machine is this one's name in a fleet: the sessions of others are not here.
+	Machine string
 }
 
 // sessionsView is a part of all sessions.
@@ -91,7 +93,7 @@ func turn(s *Seen) int {
 }
 
 func readSessions(r *Request) (any, error) {
-	page := sessionsPage{Search: strings.TrimSpace(r.Value("q")), Show: r.Value("show")}
+	page := sessionsPage{Search: strings.TrimSpace(r.Value("q")), Show: r.Value("show"), Machine: r.Fleet(r.Context()).Member}
 	from, _ := strconv.Atoi(r.Value("from")) // anything but a number means the beginning
 	seen, err := r.Roster().Pick(func(all []*Seen) []*Seen {
 		found := page.choose(all)

@@ -27,6 +27,9 @@ func (s Store) Apply(root string, tools []string, changes []Change, now time.Tim
 		return "", err
 	}
 	defer release()
+	if err := s.sweep(); err != nil {
+		return "", err
+	}
 	all, err := s.all()
 	if err != nil {
 		return "", err
@@ -58,7 +61,13 @@ func (s Store) Apply(root string, tools []string, changes []Change, now time.Tim
 
 // takeBack undoes a migration that failed.
 func (s Store) takeBack(m *manifest) error {
-	if err := s.restore(m); err != nil {
+	outcomes, err := s.restore(m)
+	for i, outcome := range outcomes {
+		if outcome == stays {
+			err = errors.Join(err, fmt.Errorf("%s has just been changed by another program", m.Files[i].Path))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("not all changes could be taken back, see: stopgate migrate --undo: %w", err)
 	}
 	return m.forget()

@@ -41,7 +41,7 @@ func planCCC(d *Draft) (*Plan, error) {
 	}
 	p := &cccPlan{draft: d, dir: dir, path: filepath.Join(dir, launch.ConfigFile)}
 	for _, step := range []func() error{p.readConfig, p.supervisorHook, p.shadows, p.files, p.patch} {
-		if err := step(); err != nil {
+		if err := d.note(step()); err != nil {
 			return nil, err
 		}
 	}
@@ -122,6 +122,12 @@ func (p *cccPlan) key(name string, v *hujson.Value) {
 func (p *cccPlan) provider(name string, v *hujson.Value) {
 	setting := "providers." + launch.Shown(name)
 	p.add(v, Item{Setting: setting, Fate: Carried, To: "stopgate claude " + launch.Shown(name)})
+	fields, _ := jsonfile.ObjectOf(v)
+	for key, v := range jsonfile.Members(fields) {
+		if key != "env" {
+			p.add(v, Item{Setting: setting + "." + plain.Name(key), Fate: Carried, To: "the same: Claude Code gets it as a setting, whether or not it knows it"})
+		}
+	}
 	if p.config == nil {
 		return
 	}
@@ -212,12 +218,16 @@ func (p *cccPlan) keysInFile() {
 // puts its own there, for as long as it needs it.
 func (p *cccPlan) supervisorHook() error {
 	before := len(p.Items)
-	err := p.RemoveHooks(p.draft, func(e settings.Entry) bool {
-		arguments, is := e.Runs("ccc")
-		return is && len(arguments) > 0 && arguments[0] == settings.SupervisorHook && !e.Living()
-	}, settings.User)
+	err := p.RemoveHooks(p.draft, tool{"ccc", func(e settings.Entry) settings.Share {
+		if e.Living() {
+			return settings.NotTheirs
+		}
+		return e.ShareOf("ccc", func(arguments []string) bool { return len(arguments) > 0 && arguments[0] == settings.SupervisorHook })
+	}, "two supervisors review"}, settings.User, settings.Project, settings.Local)
 	for i := range p.Items[before:] {
-		p.Items[before+i].To = "the hook that CCC_SUPERVISOR=1 stopgate claude adds; this one is removed"
+		if item := &p.Items[before+i]; item.Fate == Carried {
+			item.To = "the hook that CCC_SUPERVISOR=1 stopgate claude adds; this one is removed"
+		}
 	}
 	return err
 }

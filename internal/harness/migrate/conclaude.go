@@ -42,7 +42,7 @@ const (
 // nextInstall is how our hooks come to where those of the older tool were.
 func (p *Plan) nextInstall(d *Draft) string {
 	shared, err := settings.Path(settings.Project, d.Root)
-	if err == nil && slices.Contains(p.Found, d.Shown(shared)) {
+	if err == nil && (slices.Contains(p.Found, d.Shown(shared)) || slices.Contains(d.Migrated, shared)) {
 		return nextTeam
 	}
 	return nextHooks
@@ -52,27 +52,46 @@ func (p *Plan) nextInstall(d *Draft) string {
 // events become hooks, and rules for tools become rules under deny.
 func planConclaude(d *Draft) (*Plan, error) {
 	m := &fromConclaude{draft: d, plan: &Plan{}, checks: map[int]*config.NewCheck{}, fixes: map[*config.NewCheck]fix{}}
-	if err := m.readFiles(); err != nil {
+	if err := d.note(m.readFiles()); err != nil {
 		return nil, err
 	}
-	if err := m.plan.RemoveHooks(d, callsConclaude, settings.Project, settings.Local); err != nil {
-		return nil, err
-	}
-	const others = "it serves all your projects: remove it once each of them was migrated, or both tools run"
-	if err := m.plan.KeepHooks(d, callsConclaude, settings.User, others); err != nil {
+	if err := m.hooksElsewhere(); err != nil {
 		return nil, err
 	}
 	if len(m.plan.Found) == 0 {
 		return nil, nil
 	}
-	m.plan.Next = []string{nextTrust, m.plan.nextInstall(d)}
+	if !m.add.Empty() {
+		m.plan.Next = append(m.plan.Next, nextTrust)
+	}
+	m.plan.Next = append(m.plan.Next, m.plan.nextInstall(d))
 	return m.plan, m.write()
 }
 
-// callsConclaude knows "conclaude EVENT" and, of newer versions, "conclaude Hooks EVENT".
-func callsConclaude(e settings.Entry) bool {
-	arguments, is := e.Runs("conclaude")
-	return is && len(arguments) > 0 && (arguments[0] == "Hooks" || hook.Event(arguments[0]).Known())
+// conclaude is how its hooks are known.
+var conclaude = tool{"conclaude", func(e settings.Entry) settings.Share { return e.ShareOf("conclaude", isConclaudeHook) }, "both tools run"}
+
+// isConclaudeHook knows "conclaude EVENT" and, of newer versions, "conclaude Hooks EVENT", in any spelling.
+func isConclaudeHook(arguments []string) bool {
+	arguments = slices.DeleteFunc(slices.Clone(arguments), func(word string) bool { return strings.HasPrefix(word, "-") })
+	if len(arguments) == 0 {
+		return false
+	}
+	word := strings.NewReplacer("-", "", "_", "").Replace(arguments[0])
+	return strings.EqualFold(word, "hooks") || slices.ContainsFunc(hook.Events(), func(event hook.Event) bool { return strings.EqualFold(word, string(event)) })
+}
+
+// hooksElsewhere takes conclaude's hooks out of the project's settings, and lists those that stay.
+func (m *fromConclaude) hooksElsewhere() error {
+	if err := m.plan.RemoveHooks(m.draft, conclaude, settings.Project, settings.Local); err != nil {
+		return err
+	}
+	const others = "it serves all your projects: remove it once each of them was migrated, or both tools run"
+	if err := m.plan.KeepHooks(m.draft, conclaude, settings.User, others); err != nil {
+		return err
+	}
+	m.plan.KeepPlugins(m.draft, conclaude)
+	return m.plan.KeepFrontMatter(m.draft, conclaude)
 }
 
 // fromConclaude is a migration from conclaude.
@@ -84,6 +103,11 @@ type fromConclaude struct {
 	// added. fixes are what the agent is told when they fail.
 	checks map[int]*config.NewCheck
 	fixes  map[*config.NewCheck]fix
+	// carried are the items that tell of what is added to config.yml.
+	carried []int
+	// What the rules say about new files at the top and about generated ones.
+	rootSet, generatedSet bool
+	rootMessage           string
 }
 
 // fix is what the agent is told when a check fails, and the item that tells of it.
@@ -125,16 +149,17 @@ func (m *fromConclaude) write() error {
 		return err
 	}
 	after, err := config.Add(d.Shown(file), text, m.add)
+	for item, c := range m.checks {
+		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
+	}
 	if err != nil {
+		m.leaveAll(d.Shown(file))
 		return err
 	}
 	if after != nil {
 		if err := d.Write(file, after); err != nil {
 			return err
 		}
-	}
-	for item, c := range m.checks {
-		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
 	}
 	for _, c := range m.add.Checks {
 		if fix, ok := m.fixes[c]; ok {
@@ -144,6 +169,14 @@ func (m *fromConclaude) write() error {
 		}
 	}
 	return nil
+}
+
+// leaveAll says of each setting that would be added to a file that it is for the person to add.
+func (m *fromConclaude) leaveAll(file string) {
+	for _, i := range m.carried {
+		item := &m.plan.Items[i]
+		item.Fate, item.Why = Left, joined("stopgate cannot add it to "+file+" as that is: add it yourself, then migrate", item.Why)
+	}
 }
 
 // instruct makes a file of instructions for a fix. One that is there may be a person's own, and stays.
@@ -168,14 +201,14 @@ const checkName = "\x00name"
 // read reads the top of the file.
 func (m *fromConclaude) read(v document.Value) {
 	sections, _ := v.Entries()
-	rooted := false
+	at := v // where defaults are told: at preToolUse, else at the top
 	for _, s := range sections {
 		switch s.Name {
 		case "stop":
 			m.stop(s)
-		case "preToolUse":
-			m.preToolUse(s)
-			rooted = true
+		case "preToolUse", "rules":
+			m.rules(s)
+			at = s
 		case "permissionRequest":
 			m.left(s, s.Name, "stopgate gives no permissions: write it under permissions in Claude Code's settings")
 		case "notifications":
@@ -184,9 +217,7 @@ func (m *fromConclaude) read(v document.Value) {
 			m.event(s)
 		}
 	}
-	if !rooted {
-		m.rootAdditions(v, "")
-	}
+	m.defaults(at)
 }
 
 // event reads a section that has commands for an event other than Stop.
@@ -228,5 +259,6 @@ func (m *fromConclaude) into(v document.Value, setting, to, differs string) {
 	if differs != "" {
 		item.Fate = Differs
 	}
+	m.carried = append(m.carried, len(m.plan.Items))
 	m.plan.Add(item)
 }

@@ -31,10 +31,12 @@ func (m *fromConclaude) commands(v document.Value, setting string) (all []concla
 	for i, item := range items {
 		c := conclaudeCommand{at: item, setting: fmt.Sprintf("%s[%d]", setting, i)}
 		c.keys, _ = item.Entries()
+		hasFault := false
 		for _, k := range c.keys {
 			switch k.Name {
 			case "run":
 				c.lines = commandLines(textOf(k))
+				hasFault = !isText(k)
 			case "message":
 				c.message = textOf(k)
 			case "timeout":
@@ -44,7 +46,9 @@ func (m *fromConclaude) commands(v document.Value, setting string) (all []concla
 			}
 		}
 		if len(c.lines) == 0 || strings.ContainsRune(strings.Join(c.lines, ""), 0) {
-			m.left(item, c.setting, "it runs nothing")
+			if !hasFault {
+				m.left(item, c.setting, "it runs nothing")
+			}
 			continue
 		}
 		all = append(all, c)
@@ -64,14 +68,18 @@ func commandLines(run string) (lines []string) {
 
 // textOf is a text; anything else is a fault, except for what may be left out. A null counts as nothing.
 func textOf(v document.Value) string {
-	switch v.Node.Kind() {
-	case document.Text, document.Block:
-		return v.Node.Text()
-	case document.Null:
+	switch {
+	case v.Node.Kind() == document.Null:
 		return ""
+	case isText(v):
+		return v.Node.Text()
 	}
 	v.WrongType("text", "")
 	return ""
+}
+
+func isText(v document.Value) bool {
+	return slices.Contains([]document.Kind{document.Text, document.Block, document.Null}, v.Node.Kind())
 }
 
 func numberOf(v document.Value) int {
@@ -97,23 +105,66 @@ func (m *fromConclaude) stop(s document.Value) {
 		setting := "stop." + k.Name
 		switch k.Name {
 		case "commands":
-			all := m.commands(k, setting)
-			if len(all) > 0 {
-				m.into(k, setting, "checks of the entry point .", "checks run when files have changed, and not again for files with which they passed; after a failure the others still run")
-			}
-			for _, c := range all {
-				m.check(c)
+			m.stopCommands(k, setting, m.commands(k, setting))
+		case "run": // of early versions
+			if lines := commandLines(textOf(k)); len(lines) > 0 {
+				m.stopCommands(k, setting, []conclaudeCommand{{at: k, setting: setting, lines: lines}})
 			}
 		case "infinite":
 			if isOn(k) {
 				m.left(k, setting, "stopgate never blocks a stop without a failed gate; to give an agent one task after the other, see stopgate queue")
 			}
-		case "infiniteMessage":
-			m.left(k, setting, "it belongs to stop.infinite")
+		case "infiniteMessage", "rounds":
+			if k.Node.Kind() != document.Null {
+				m.left(k, setting, "it belongs to stop.infinite")
+			}
 		default:
 			m.left(k, setting, "stopgate knows no such key")
 		}
 	}
+}
+
+// stopCommands makes checks of the commands for Stop. One that asks about the session becomes a hook: a check
+// is about files, and knows of no session.
+func (m *fromConclaude) stopCommands(k document.Value, setting string, all []conclaudeCommand) {
+	ofSession := func(c conclaudeCommand) bool { return len(variablesIn(c)) > 0 }
+	if slices.ContainsFunc(all, func(c conclaudeCommand) bool { return !ofSession(c) }) {
+		m.into(k, setting, "checks of the entry point .", "checks run when files have changed, and not again for files with which they passed; after a failure the others still run; CONCLAUDE_ variables are not set for them")
+	}
+	for _, c := range all {
+		if ofSession(c) {
+			m.hook(c, hook.Stop, "*")
+		} else {
+			m.check(c)
+		}
+	}
+}
+
+// conclaudeVariable is one that conclaude sets for a command.
+var conclaudeVariable = lazyregexp.New(`\bCONCLAUDE_[A-Z_]*[A-Z]`)
+
+// variablesIn are conclaude's variables that a command names, each once. The one for the directory of the
+// configuration is not among them: it is replaced.
+func variablesIn(c conclaudeCommand) (names []string) {
+	for _, name := range conclaudeVariable().FindAllString(strings.Join(c.lines, "\n"), -1) {
+		if name != configDir && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// setFor reports whether a variable is set for commands of an event, see docs/dev/format.md.
+func setFor(name string, event hook.Event) bool {
+	switch name {
+	case "CONCLAUDE_SESSION_ID", "CONCLAUDE_TRANSCRIPT_PATH", "CONCLAUDE_HOOK_EVENT", "CONCLAUDE_CWD":
+		return true
+	case "CONCLAUDE_AGENT_ID", "CONCLAUDE_AGENT_TYPE":
+		return event != hook.Stop
+	case "CONCLAUDE_AGENT_TRANSCRIPT_PATH":
+		return event == hook.SubagentStop
+	}
+	return false
 }
 
 // check makes a check of a stop command.
@@ -149,8 +200,9 @@ func (m *fromConclaude) check(c conclaudeCommand) {
 
 // hooks makes commands under hooks of those for an event.
 func (m *fromConclaude) hooks(v document.Value, event hook.Event, setting, pattern string) {
-	if strings.TrimSpace(pattern) == "" || !isPattern(literalBraces(pattern)) {
-		m.left(v, setting, "the pattern is not valid, to conclaude either")
+	match, ok := onePattern(pattern)
+	if !ok || strings.TrimSpace(pattern) == "" {
+		m.left(v, setting, "the pattern is not valid, or cannot be carried over: write it under hooks yourself")
 		return
 	}
 	for _, c := range m.commands(v, setting) {
@@ -158,24 +210,32 @@ func (m *fromConclaude) hooks(v document.Value, event hook.Event, setting, patte
 			m.left(c.at, c.setting+": "+c.lines[0], string(event)+" has nothing that a pattern could select")
 			continue
 		}
-		differs := hookDiffers(c, event)
-		for _, line := range c.lines {
-			m.add.Hooks = append(m.add.Hooks, config.Command{
-				Event: event, Match: literalBraces(pattern), Run: inShell([]string{line}), Timeout: timeoutFor(event, c.timeout),
-				OnFailure: config.Report, Message: c.message, OutputLines: c.output,
-			})
-		}
-		m.into(c.at, c.setting+": "+c.lines[0], "hooks: "+string(event)+": run", differs)
-		for _, k := range c.keys {
-			switch setting := c.setting + "." + k.Name; k.Name {
-			case "run":
-			case "message", "timeout":
-				m.into(k, setting, "hooks: "+string(event)+": "+k.Name, "")
-			case "maxOutputLines":
-				m.into(k, setting, "hooks: "+string(event)+": output_lines", "the last lines are shown, not the first")
-			default:
-				m.otherKey(k, setting)
-			}
+		m.hook(c, event, match)
+	}
+}
+
+// hook makes a command under hooks of one for an event.
+func (m *fromConclaude) hook(c conclaudeCommand, event hook.Event, match string) {
+	failure := config.Report
+	if event == hook.Stop {
+		failure = config.Block
+	}
+	for _, line := range c.lines {
+		m.add.Hooks = append(m.add.Hooks, config.Command{
+			Event: event, Match: match, Run: inShell([]string{line}), Timeout: timeoutFor(event, c.timeout),
+			OnFailure: failure, Message: c.message, OutputLines: c.output,
+		})
+	}
+	m.into(c.at, c.setting+": "+c.lines[0], "hooks: "+string(event)+": run", hookDiffers(c, event))
+	for _, k := range c.keys {
+		switch setting := c.setting + "." + k.Name; k.Name {
+		case "run":
+		case "message", "timeout":
+			m.into(k, setting, "hooks: "+string(event)+": "+k.Name, "")
+		case "maxOutputLines":
+			m.into(k, setting, "hooks: "+string(event)+": output_lines", "the last lines are shown, not the first")
+		default:
+			m.otherKey(k, setting)
 		}
 	}
 }
@@ -183,18 +243,20 @@ func (m *fromConclaude) hooks(v document.Value, event hook.Event, setting, patte
 // hookDiffers is in what a command of an event is not what it was.
 func hookDiffers(c conclaudeCommand, event hook.Event) string {
 	var all []string
-	run := strings.Join(c.lines, "\n")
-	if event == hook.SubagentStop || event == hook.SubagentStart {
+	switch event {
+	case hook.Stop:
+		all = append(all, "it is a hook and not a check, because it names "+strings.Join(variablesIn(c), ", ")+": it runs at every stop, also when no file has changed")
+	case hook.SubagentStop, hook.SubagentStart:
 		all = append(all, "the pattern selects the agent by its type (coder) or its id; conclaude compares the id alone, which is never a name")
-	} else {
+	default:
 		all = append(all, "a failure is reported, whatever the exit code; on_failure: block has it block")
 	}
-	for _, name := range []string{"CONCLAUDE_AGENT_NAME", "CONCLAUDE_PAYLOAD_JSON"} {
-		if strings.Contains(run, name) {
+	for _, name := range variablesIn(c) {
+		if !setFor(name, event) {
 			all = append(all, name+" is not set: the payload is on standard input")
 		}
 	}
-	if event != hook.SubagentStop && c.timeout == 0 {
+	if event != hook.SubagentStop && event != hook.Stop && c.timeout == 0 {
 		all = append(all, "without a timeout it has 60 seconds")
 	}
 	return joined(append(all, configDirDiffers(c))...)
@@ -212,10 +274,10 @@ func configDirDiffers(c conclaudeCommand) string {
 // configDir is a variable that means .gauntlet here, and is not set for checks.
 const configDir = "CONCLAUDE_CONFIG_DIR"
 
-// timeoutFor is how long a command may take. At the end of a subagent one that has no timeout gets as long
+// timeoutFor is how long a command may take. At the end of an agent one that has no timeout gets as long
 // as Claude Code waits for a hook.
 func timeoutFor(event hook.Event, timeout time.Duration) time.Duration {
-	if timeout == 0 && event == hook.SubagentStop {
+	if timeout == 0 && (event == hook.SubagentStop || event == hook.Stop) {
 		return 10 * time.Minute
 	}
 	return timeout

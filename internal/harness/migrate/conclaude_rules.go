@@ -12,21 +12,21 @@ import (
 	"github.com/stopgate/stopgate/internal/project/document"
 )
 
-// preToolUse reads the rules for tools, which become rules under deny.
-func (m *fromConclaude) preToolUse(s document.Value) {
+// rules reads the rules for tools, which become rules under deny. They are in preToolUse, and in early
+// versions in rules.
+func (m *fromConclaude) rules(s document.Value) {
 	keys, _ := s.Entries()
-	rootMessage, rootSet := "", false
 	for _, k := range keys {
 		if k.Name == "preventRootAdditionsMessage" {
-			rootMessage = textOf(k)
+			m.rootMessage = textOf(k)
 		}
 	}
 	for _, k := range keys {
-		setting := "preToolUse." + k.Name
+		setting := s.Name + "." + k.Name
 		switch k.Name {
-		case "preventRootAdditions":
-			if rootSet = true; isOn(k) {
-				m.rootAdditions(k, rootMessage)
+		case "preventRootAdditions", "preventRoot":
+			if m.rootSet = true; isOn(k) {
+				m.rootAdditions(k, setting)
 			}
 		case "preventRootAdditionsMessage": // part of that
 		case "uneditableFiles":
@@ -38,9 +38,13 @@ func (m *fromConclaude) preToolUse(s document.Value) {
 			for i, rule := range rules {
 				m.toolRule(rule, fmt.Sprintf("%s[%d]", setting, i))
 			}
-		case "preventGeneratedFileEdits", "preventUpdateGitIgnored":
+		case "preventGeneratedFileEdits":
+			if m.generatedSet = true; isOn(k) {
+				m.left(k, setting, byContent)
+			}
+		case "preventUpdateGitIgnored":
 			if isOn(k) {
-				m.left(k, setting, "deny goes by the path of a file, not by its content or by .gitignore: list the paths there")
+				m.left(k, setting, byContent)
 			}
 		case "generatedFileMessage":
 			m.left(k, setting, "it belongs to preToolUse.preventGeneratedFileEdits")
@@ -48,19 +52,25 @@ func (m *fromConclaude) preToolUse(s document.Value) {
 			m.left(k, setting, "stopgate knows no such key")
 		}
 	}
-	if !rootSet {
-		m.rootAdditions(s, rootMessage)
+}
+
+// byContent is why rules are left that go by what is in a file.
+const byContent = "deny goes by the path of a file, not by its content or by .gitignore: list the paths there"
+
+// defaults are the rules that hold in conclaude unless the file says otherwise.
+func (m *fromConclaude) defaults(v document.Value) {
+	if !m.rootSet {
+		m.rootAdditions(v, "preToolUse.preventRootAdditions (default: true)")
+	}
+	if !m.generatedSet {
+		m.left(v, "preToolUse.preventGeneratedFileEdits (default: true)", byContent)
 	}
 }
 
-// rootAdditions denies new files at the top, which conclaude does unless it is told not to.
-func (m *fromConclaude) rootAdditions(v document.Value, message string) {
+// rootAdditions denies new files at the top.
+func (m *fromConclaude) rootAdditions(v document.Value, setting string) {
 	rule := config.Deny{Tools: "Write", Paths: []string{"*"}, New: true}
-	differs := withMessage(&rule, message)
-	setting := "preToolUse.preventRootAdditions"
-	if v.Name != "preventRootAdditions" {
-		setting += " (default: true)"
-	}
+	differs := withMessage(&rule, m.rootMessage)
 	m.deny(v, setting, rule, differs)
 }
 
@@ -116,14 +126,14 @@ func (m *fromConclaude) files(k document.Value, setting string, like config.Deny
 			pattern = textOf(item)
 		}
 		rule := like
-		paths, ok := pathPattern(pattern)
-		if !ok {
-			m.left(item, setting+": "+pattern, notOurs)
+		paths, why := pathPatterns(pattern)
+		if why != "" {
+			m.left(item, setting+": "+pattern, why)
 			continue
 		}
-		rule.Paths = []string{paths}
+		rule.Paths = paths
 		unfilled := withMessage(&rule, message)
-		m.deny(item, setting+": "+pattern, rule, joined(unfilled, forAgent(agent)))
+		m.deny(item, setting+": "+pattern, rule, joined(bracesDiffer(paths), unfilled, forAgent(agent)))
 	}
 }
 
@@ -144,31 +154,34 @@ func (m *fromConclaude) toolRule(v document.Value, setting string) {
 		m.left(v, setting, "deny has no list of what is allowed: write it under permissions in Claude Code's settings")
 		return
 	}
-	rule := config.Deny{Tools: literalBraces(words["tool"])}
-	if !isPattern(rule.Tools) {
+	tools, ok := onePattern(words["tool"])
+	if !ok {
 		m.left(v, setting, "it names no tool")
 		return
 	}
-	if command := words["commandPattern"]; command != "" && (words["tool"] == "Bash" || words["tool"] == "*") {
+	rule, why, braces := config.Deny{Tools: tools}, "", ""
+	if command := words["commandPattern"]; command != "" && doublestar.MatchUnvalidated(tools, "Bash") {
 		rule.Tools, rule.Commands = "", commandPatterns(command, words["matchMode"] == "prefix")
-		if !isPattern(rule.Commands[0]) {
-			m.left(v, setting, "the pattern is not valid, to conclaude either")
-			return
+		if rule.Commands == nil {
+			why = notAPattern
 		}
 	} else {
-		pattern, ok := pathPattern(words["pattern"])
-		if !ok {
-			m.left(v, setting, notOurs)
-			return
-		}
-		rule.Paths = []string{pattern}
+		rule.Paths, why = pathPatterns(words["pattern"])
+		braces = bracesDiffer(rule.Paths)
+	}
+	if why != "" {
+		m.left(v, setting, why)
+		return
 	}
 	unfilled := withMessage(&rule, words["message"])
-	m.deny(v, setting, rule, joined(unfilled, forAgent(words["agent"])))
+	m.deny(v, setting, rule, joined(braces, unfilled, forAgent(words["agent"])))
 }
 
-// notOurs is why a pattern is left.
-const notOurs = "patterns of deny are valid ones for files inside the project"
+// Why a pattern is left.
+const (
+	notOurs     = "deny is for files inside the project"
+	notAPattern = "the pattern is not valid, or cannot be carried over: write it under deny yourself"
+)
 
 // forAgent is what differs for a rule that is for some agents only.
 func forAgent(agent string) string {
@@ -189,33 +202,58 @@ func joined(sentences ...string) string {
 	return strings.Join(all, "; ")
 }
 
-// literalBraces keeps braces what they are to conclaude: letters like any others.
-func literalBraces(pattern string) string {
-	return strings.NewReplacer("{", `\{`, "}", `\}`).Replace(pattern)
-}
-
 // isPattern reports whether our configuration takes a pattern.
 func isPattern(pattern string) bool {
 	return pattern != "" && doublestar.ValidatePattern(pattern) && !strings.ContainsRune(pattern, 0)
 }
 
-// commandPatterns are conclaude's for a command line. With prefix, more words may follow.
-func commandPatterns(pattern string, prefix bool) []string {
-	pattern = literalBraces(strings.Join(strings.Fields(pattern), " "))
-	if prefix {
-		return []string{pattern, pattern + " *"}
+// commandPatterns are conclaude's for a command line. With prefix, more words may follow. Braces are also
+// letters there, since a shell has them too. Nil where there is none.
+func commandPatterns(pattern string, prefix bool) (ours []string) {
+	pattern = strings.Join(strings.Fields(pattern), " ")
+	all, ok := alternatives(pattern)
+	if !ok {
+		return nil
 	}
-	return []string{pattern}
+	if len(all) > 1 {
+		all = append(all, literalBraces(pattern))
+	}
+	for _, pattern := range all {
+		if !isPattern(pattern) {
+			return nil
+		}
+		ours = append(ours, pattern)
+		if prefix {
+			ours = append(ours, pattern+" *")
+		}
+	}
+	return ours
 }
 
-// pathPattern is a pattern of ours for one of conclaude's, in which * also matches slashes. Of a path
-// outside of the project there is none.
+// pathPatterns are patterns of ours for one of conclaude's, or why there are none.
+func pathPatterns(pattern string) (ours []string, why string) {
+	all, ok := alternatives(pattern)
+	if !ok {
+		return nil, notAPattern
+	}
+	for _, one := range all {
+		one, ok := pathPattern(one)
+		if !ok {
+			return nil, notOurs
+		}
+		ours = append(ours, one)
+	}
+	return ours, ""
+}
+
+// pathPattern is a pattern of ours for one of conclaude's without alternatives, in which * also matches
+// slashes. Of a path outside of the project there is none.
 func pathPattern(pattern string) (ours string, ok bool) {
 	pattern = strings.TrimPrefix(pattern, "./")
 	if pattern == "" || path.IsAbs(pattern) || strings.HasPrefix(pattern, "~") || strings.HasPrefix(pattern, "!") {
 		return "", false
 	}
-	parts := strings.Split(literalBraces(pattern), "/")
+	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
 		if part == ".." {
 			return "", false

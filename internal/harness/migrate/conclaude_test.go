@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestIssue19PatternsOfConclaude(t *testing.T) {
 		{"*test*", "**/*test{*,*/**/*}", []string{"test", "a/mytests/b"}, []string{"a/tes"}},
 		{"docs/**/*.md", "docs/**/*.md", []string{"docs/a.md", "docs/b/a.md"}, []string{"a.md"}},
 		{"./go.mod", "go.mod", []string{"go.mod"}, []string{"x/go.mod"}},
-		{"{a,b}", `\{a,b\}`, []string{"{a,b}"}, []string{"a"}},
+		{`\{a,b\}`, `\{a,b\}`, []string{"{a,b}"}, []string{"a"}},
 		{"[ab]?", "[ab]?", []string{"ax"}, []string{"cx"}},
 		{"/etc/*", "", nil, nil},
 		{"../x", "", nil, nil},
@@ -47,6 +48,43 @@ func TestIssue19PatternsOfConclaude(t *testing.T) {
 				t.Errorf("%q matches %q", got, name)
 			}
 		}
+	}
+}
+
+// Braces are alternatives, or the pattern is refused: none may protect nothing in silence.
+func TestIssue19BracesOfConclaude(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		"{package,tsconfig}.json":              {"package.json", "tsconfig.json"},
+		"src/{a,b/*}.ts":                       {"src/a.ts", "src/b/**/*.ts"},
+		"{*.lock,go.sum}":                      {"**/*.lock", "go.sum"},
+		"{a,{b,c}d}":                           {"a", "bd", "cd"},
+		"x{,.bak}":                             {"x", "x.bak"},
+		"{a,b}{1,2}":                           {"a1", "a2", "b1", "b2"},
+		"{a}":                                  {`\{a\}`},
+		"{{a,b}}":                              {`\{a\}`, `\{b\}`},
+		"a}{b":                                 {`a\}\{b`},
+		"{a,b":                                 {`\{a,b`},
+		"{}":                                   {`\{\}`},
+		"{1..3}.txt":                           nil,
+		`\{a,b\}`:                              nil,
+		"{a,/etc/passwd}":                      nil,
+		"{,}":                                  nil,
+		strings.Repeat("{a,b}", 20):            nil,
+		strings.Repeat("{", 10<<20):            nil,
+		strings.Repeat("{a,", 1<<20):           nil,
+		"{" + strings.Repeat("a,", 500) + "b}": nil,
+	} {
+		got, why := pathPatterns(pattern)
+		if !slices.Equal(got, want) || (why == "") != (want != nil) {
+			t.Errorf("%.40q became %q (%s), want %q", pattern, got, why, want)
+		}
+	}
+	if got, ok := onePattern("{Edit,Write*}"); !ok || got != "{Edit,Write*}" {
+		t.Error(got)
+	}
+	want := []string{"git push", "git push *", "git fetch", "git fetch *", `git \{push,fetch\}`, `git \{push,fetch\} *`}
+	if got := commandPatterns("git  {push,fetch}", true); !slices.Equal(got, want) {
+		t.Error(got)
 	}
 }
 
@@ -109,7 +147,7 @@ func FuzzConclaude(f *testing.F) {
 	for _, text := range []string{
 		"stop: {commands: [{run: a}]}", "subagentStop: {commands: {'*': [{run: a, timeout: 1}]}}",
 		"preToolUse: {uneditableFiles: ['*', {pattern: a/*}], toolUsageValidation: [{tool: Bash, action: block, commandPattern: a}]}",
-		"stop: &a {commands: *a}", "'': 1", "a: 1", "preToolUse: []", "stop: {commands: [{run: \"a\\tb\"}]}",
+		"stop: &a {commands: *a}", "'': 1", "a: 1", "preToolUse: []", "preToolUse: {uneditableFiles: ['{a,b}.{c,{d,e}}']}", "rules: {uneditableFiles: [a]}", "stop: {run: \"a $CONCLAUDE_CWD\"}", "stop: {commands: [{run: \"a\\tb\"}]}",
 	} {
 		f.Add([]byte(text))
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,9 +22,27 @@ import (
 type Draft struct {
 	Root   string
 	Getenv func(name string) string
+	// Migrated are the files that earlier migrations of the project have changed.
+	Migrated []string
 	// CheckRunbooks has the runbooks of the project at a root checked.
 	CheckRunbooks func(root string) (RunbookCheck, error)
 	files         []*draftFile
+	faults        document.All
+}
+
+// note keeps what is wrong with a file for the report, once, so that the rest is still told. Other errors
+// it returns.
+func (d *Draft) note(err error) error {
+	faults, ok := errors.AsType[*document.Faults](err)
+	if !ok {
+		return err
+	}
+	for _, fault := range faults.All {
+		if !slices.Contains(d.faults, fault) {
+			d.faults = append(d.faults, fault)
+		}
+	}
+	return nil
 }
 
 // draftFile is a file as it is on disk, and as it is to become. Nil means that there is none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -11,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // planGauntlet carries agent-gauntlet over. Its configuration is ours; what is left are keys that it
@@ -21,7 +23,7 @@ func planGauntlet(d *Draft) (*Plan, error) {
 		return nil, err
 	}
 	m.instructions()
-	if err := m.files(); err != nil {
+	if err := d.note(m.files()); err != nil {
 		return nil, err
 	}
 	if len(m.plan.Found) == 0 {
@@ -35,11 +37,16 @@ func planGauntlet(d *Draft) (*Plan, error) {
 	return m.plan, nil
 }
 
-// callsGauntlet knows the hook of agent-gauntlet, whichever program has the name.
-func callsGauntlet(e settings.Entry) bool {
-	arguments, is := e.Runs("agent-gauntlet")
-	return is && len(arguments) > 0 && arguments[0] == "stop-hook"
+// gauntlet is how the hooks of agent-gauntlet are known, whichever program has the name.
+var gauntlet = tool{"agent-gauntlet", func(e settings.Entry) settings.Share { return e.ShareOf("agent-gauntlet", isGauntletHook) }, "both run the gates"}
+
+// isGauntletHook knows what agent-gauntlet installs for Stop and for SessionStart, and hooks that run its gates.
+func isGauntletHook(arguments []string) bool {
+	return len(arguments) > 0 && slices.Contains([]string{"stop-hook", startHook, "run", "check", "review"}, arguments[0])
 }
+
+// startHook tells the agent at the start of a session to run the gates.
+const startHook = "start-hook"
 
 // fromGauntlet is a migration from agent-gauntlet.
 type fromGauntlet struct {
@@ -48,17 +55,33 @@ type fromGauntlet struct {
 }
 
 func (m *fromGauntlet) hooks() error {
-	if err := m.plan.RemoveHooks(m.Draft, callsGauntlet, settings.Project, settings.Local); err != nil {
+	if err := m.plan.RemoveHooks(m.Draft, gauntlet, settings.Project, settings.Local); err != nil {
 		return err
 	}
 	for i := range m.plan.Items {
-		item := &m.plan.Items[i]
-		item.Fate, item.Why = Differs, "stopgate blocks until the gates pass or max_retries is reached; agent-gauntlet blocked once and allowed the next stop"
-		if settings.Unified("", m.Root) {
-			item.To = "stopgate's own hook, which is installed already; this one is removed: both would run the gates"
+		if item := &m.plan.Items[i]; item.Fate == Carried {
+			m.removed(item)
 		}
 	}
-	return m.plan.KeepHooks(m.Draft, callsGauntlet, settings.User, "it serves all your projects: remove it once each of them was migrated, or both run the gates")
+	const others = "it serves all your projects: remove it once each of them was migrated, or both run the gates"
+	if err := m.plan.KeepHooks(m.Draft, gauntlet, settings.User, others); err != nil {
+		return err
+	}
+	m.plan.KeepPlugins(m.Draft, gauntlet)
+	return m.plan.KeepFrontMatter(m.Draft, gauntlet)
+}
+
+// removed says what differs without a hook that is removed.
+func (m *fromGauntlet) removed(item *Item) {
+	item.Fate = Differs
+	if strings.Contains(item.Setting, startHook) {
+		item.To, item.Why = "", "it is removed: it tells the agent to run the gates, and stopgate runs them at every stop"
+		return
+	}
+	item.Why = "stopgate blocks until the gates pass or max_retries is reached; agent-gauntlet blocked once and allowed the next stop"
+	if settings.Unified("", m.Root) {
+		item.To = "stopgate's own hook, which is installed already; this one is removed: both would run the gates"
+	}
 }
 
 // files looks for keys that stopgate refuses.
@@ -75,7 +98,7 @@ func (m *fromGauntlet) files() error {
 	var faults document.All
 	for _, file := range all {
 		wrong, err := m.file(file)
-		if err != nil {
+		if err := m.note(err); err != nil {
 			return err
 		}
 		faults = append(faults, wrong...)
@@ -95,7 +118,7 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 	shown := filepath.ToSlash(file.Shown)
 	ignored, others := file.Ignored(text)
 	for _, fault := range ignored {
-		item := Item{Where: fmt.Sprintf("%s:%d", shown, fault.Line), Setting: fault.Message, Fate: Left, Why: "agent-gauntlet ignores this key, and stopgate refuses it"}
+		item := Item{Where: fmt.Sprintf("%s:%d", shown, fault.Line), Setting: fault.Message, Fate: Left, Why: whyRefused(fault)}
 		after, ok := file.CommentOut(text, fault)
 		switch {
 		case strings.HasPrefix(fault.Hint, "did you mean"): // a misspelt gate must not become a comment
@@ -109,7 +132,73 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 		}
 		m.plan.Add(item)
 	}
+	if len(others) == 0 {
+		m.carried(file, shown, text)
+	}
 	return others, m.Write(file.Path, text)
+}
+
+// carried says of each setting that both tools have that it stays what it is.
+func (m *fromGauntlet) carried(file config.OlderFile, shown string, text []byte) {
+	if kind := file.Kind(); kind == "check" || kind == "review" {
+		if wrong, _ := file.Ignored(text); len(wrong) > 0 { // it is not used before the person has corrected it
+			return
+		}
+		m.plan.Add(Item{Where: shown + ":1", Setting: kind + " " + plain.Name(file.Gate()), Fate: Carried, To: "the same file, where it is"})
+		return
+	}
+	_ = config.ReadYAML(shown, text, func(v document.Value) { // what is wrong with it was said
+		keys, _ := v.Entries()
+		for _, k := range keys {
+			if slices.Contains(gauntletKeys[file.Kind()], k.Name) {
+				m.key(k)
+			}
+		}
+	})
+}
+
+// gauntletKeys are what agent-gauntlet has in each kind of file. Others are stopgate's own, or were told of.
+var gauntletKeys = map[string][]string{
+	"project": {"base_branch", "log_dir", "max_retries", "max_previous_logs", "rerun_new_issue_threshold", "allow_parallel", "cli", "stop_hook", "debug_log", "entry_points"},
+	"ci":      {"runtimes", "services", "setup", "checks"},
+	"global":  {"stop_hook", "debug_log"},
+}
+
+// key is about a key that stays; of entry points each is told.
+func (m *fromGauntlet) key(k document.Value) {
+	if k.Name != "entry_points" {
+		m.plan.Add(Item{Where: where(k), Setting: k.Name, Fate: Carried, To: "the same"})
+		return
+	}
+	points, _ := k.List("")
+	for i, point := range points {
+		setting := fmt.Sprintf("entry_points[%d]", i)
+		keys, _ := point.Entries()
+		for _, k := range keys {
+			if k.Name == "path" {
+				setting += ": " + plain.Line(k.Node.Text())
+			}
+		}
+		m.plan.Add(Item{Where: where(point), Setting: setting, Fate: Carried, To: "the same"})
+	}
+}
+
+// earlierKeys are those that agent-gauntlet had in earlier versions, and what is there instead.
+var earlierKeys = map[string]string{
+	"fail_fast":         "stopgate has it for checks with parallel: false",
+	"parallel":          "stopgate has it for checks and reviews",
+	"pass_pattern":      "a review passes by the findings in its answer",
+	"include_context":   "a reviewer reads the files that it needs by itself",
+	"include_full_repo": "a reviewer reads the files that it needs by itself",
+}
+
+// whyRefused is why a key cannot stay.
+func whyRefused(fault document.Fault) string {
+	name := strings.Trim(strings.TrimPrefix(fault.Message, "unknown key "), `"`)
+	if instead, was := earlierKeys[name]; was {
+		return "earlier versions of agent-gauntlet had this key, and stopgate refuses it here: " + instead
+	}
+	return "agent-gauntlet ignores this key, and stopgate refuses it"
 }
 
 // instructions finds what agent-gauntlet gave the agent to read.

@@ -26,8 +26,11 @@ type gsdPlan struct {
 // gsdMarks are files that show the skill, which has at least one of them: its registry of today and of before, and what its
 // agents call.
 var gsdMarks = []string{
-	filepath.Join("config", "agent-registry.json"), filepath.Join("config", "recovery-registry.json"), filepath.Join("bin", "tui-driver.mjs"),
+	filepath.Join("config", "agent-registry.json"), filepath.Join("config", olderRegistry), filepath.Join("bin", "tui-driver.mjs"),
 }
+
+// olderRegistry is the registry up to version 3.
+const olderRegistry = "recovery-registry.json"
 
 func planGSD(d *Draft) (*Plan, error) {
 	global, err := paths.GlobalConfig()
@@ -40,12 +43,12 @@ func planGSD(d *Draft) (*Plan, error) {
 	}
 	for _, skill := range p.skills {
 		p.Find(d.Shown(skill) + "/")
-		if err := p.registries(skill); err != nil {
+		if err := d.note(p.registries(skill)); err != nil {
 			return nil, err
 		}
 		p.remains(skill)
 	}
-	if err := p.RemoveHooks(d, p.theirs, settings.User, settings.Project, settings.Local); err != nil {
+	if err := p.RemoveHooks(d, tool{"gsd", p.share, "two wake the agents"}, settings.User, settings.Project, settings.Local); err != nil {
 		return nil, err
 	}
 	p.Next = []string{"install the hooks that wake agents: stopgate hooks install --user", "check the registry: stopgate registry check"}
@@ -109,9 +112,19 @@ func (p *gsdPlan) skillAbove(script string) {
 	}
 }
 
-// theirs reports whether a hook calls a script of the skill.
-func (p *gsdPlan) theirs(e settings.Entry) bool {
-	return slices.ContainsFunc(pathsOf(e, p.draft.Home()), func(path string) bool {
+// share says how much of a hook calls scripts of the skill.
+func (p *gsdPlan) share(e settings.Entry) settings.Share {
+	home := p.draft.Home()
+	share := e.Judge(func(words []string) bool { return p.inSkill(pathsIn(words, home)) })
+	if share == settings.NotTheirs && p.inSkill(pathsOf(e, home)) {
+		return settings.PartTheirs
+	}
+	return share
+}
+
+// inSkill reports whether one of the paths is in the skill.
+func (p *gsdPlan) inSkill(paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
 		return slices.ContainsFunc(p.skills, func(skill string) bool {
 			rel, err := filepath.Rel(skill, path)
 			return err == nil && filepath.IsLocal(rel)
@@ -120,17 +133,22 @@ func (p *gsdPlan) theirs(e settings.Entry) bool {
 }
 
 // pathsOf are the absolute paths in what a hook calls, also quoted ones and those that begin at the home.
-func pathsOf(e settings.Entry, home string) (found []string) {
+func pathsOf(e settings.Entry, home string) []string {
 	quoted := strings.FieldsFunc(e.Command, func(r rune) bool { return r == '"' || r == '\'' })
-	for _, part := range slices.Concat(quoted, strings.Fields(e.Command), e.Args) {
-		part = strings.Trim(part, `"'`)
+	return pathsIn(slices.Concat(quoted, strings.Fields(e.Command), e.Args), home)
+}
+
+// pathsIn are the words that are absolute paths.
+func pathsIn(words []string, home string) (found []string) {
+	for _, word := range words {
+		word = strings.Trim(word, `"'`)
 		for _, sign := range []string{"~/", "$HOME/", "${HOME}/"} {
-			if rest, ok := strings.CutPrefix(part, sign); ok {
-				part = filepath.Join(home, rest)
+			if rest, ok := strings.CutPrefix(word, sign); ok {
+				word = filepath.Join(home, rest)
 			}
 		}
-		if filepath.IsAbs(part) {
-			found = append(found, filepath.Clean(part))
+		if filepath.IsAbs(word) {
+			found = append(found, filepath.Clean(word))
 		}
 	}
 	return found
@@ -160,8 +178,11 @@ func (p *gsdPlan) registries(skill string) error {
 	return nil
 }
 
-// remains names what stays in the skill: prompts, and queues that are not done.
+// remains names what stays in the skill: what its agents call, prompts, and queues that are not done.
 func (p *gsdPlan) remains(skill string) {
+	if driver := filepath.Join(skill, gsdMarks[2]); disk.IsRegular(driver) {
+		p.Add(Item{Where: p.draft.At(driver, 1), Setting: filepath.Base(driver), Fate: Carried, To: "stopgate queue create, or a link named tui-driver to stopgate"})
+	}
 	for _, pattern := range []string{"events/*/prompt_*.md", "events/*/*/prompt_*.md"} {
 		for _, path := range glob(skill, pattern) {
 			p.Add(Item{

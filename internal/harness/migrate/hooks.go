@@ -10,27 +10,38 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
+// tool is how the hooks of an older tool are known.
+type tool struct {
+	name  string // as people know it
+	share func(settings.Entry) settings.Share
+	// both is what comes of it where the tool and stopgate are called.
+	both string
+}
+
 // RemoveHooks takes the hooks of a tool out of Claude Code's settings files of those scopes, in the draft.
-// Everything else in the files stays. Each hook is an item of the plan.
-func (p *Plan) RemoveHooks(d *Draft, theirs func(settings.Entry) bool, scopes ...settings.Scope) error {
+// Everything else in the files stays, also a hook that calls the tool and does more. Each hook is an item of
+// the plan.
+func (p *Plan) RemoveHooks(d *Draft, t tool, scopes ...settings.Scope) error {
 	for _, scope := range scopes {
-		if err := p.removeHooks(d, theirs, scope); err != nil {
+		if err := d.note(p.removeHooks(d, t, scope)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *Plan) removeHooks(d *Draft, theirs func(settings.Entry) bool, scope settings.Scope) error {
-	path, err := settings.Path(scope, d.Root)
-	if err != nil {
-		return err
-	}
-	text, err := d.Read(path)
+func (p *Plan) removeHooks(d *Draft, t tool, scope settings.Scope) error {
+	path, text, err := d.settings(scope)
 	if err != nil || text == nil {
 		return err
 	}
-	after, gone, err := settings.Without(d.Shown(path), text, theirs)
+	kept, err := t.hooksIn(d.Shown(path), text, settings.PartTheirs)
+	if err != nil {
+		return err
+	}
+	p.keep(d, path, kept, t.inPart())
+
+	after, gone, err := settings.Without(d.Shown(path), text, t.owns(settings.AllTheirs))
 	if err != nil {
 		return settingsFault(err)
 	}
@@ -47,24 +58,58 @@ func (p *Plan) removeHooks(d *Draft, theirs func(settings.Entry) bool, scope set
 }
 
 // KeepHooks lists the hooks of a tool in a settings file that stays as it is, and why it does.
-func (p *Plan) KeepHooks(d *Draft, theirs func(settings.Entry) bool, scope settings.Scope, why string) error {
-	path, err := settings.Path(scope, d.Root)
-	if err != nil {
-		return err
-	}
-	text, err := d.Read(path)
+func (p *Plan) KeepHooks(d *Draft, t tool, scope settings.Scope, why string) error {
+	return d.note(p.keepHooks(d, t, scope, why))
+}
+
+func (p *Plan) keepHooks(d *Draft, t tool, scope settings.Scope, why string) error {
+	path, text, err := d.settings(scope)
 	if err != nil || text == nil {
 		return err
 	}
-	_, found, err := settings.Without(d.Shown(path), text, theirs)
+	all, err := t.hooksIn(d.Shown(path), text, settings.AllTheirs)
 	if err != nil {
-		return settingsFault(err)
+		return err
 	}
-	for _, hook := range found {
+	part, err := t.hooksIn(d.Shown(path), text, settings.PartTheirs)
+	p.keep(d, path, all, why)
+	p.keep(d, path, part, t.inPart())
+	return err
+}
+
+// keep lists hooks that stay.
+func (p *Plan) keep(d *Draft, path string, hooks []settings.Found, why string) {
+	for _, hook := range hooks {
 		p.Add(Item{Where: d.At(path, hook.At), Setting: fmt.Sprintf("hook %s: %s", hook.Event, hook.Line()), Fate: Left, Why: why})
 		p.Find(d.Shown(path))
 	}
-	return nil
+}
+
+// inPart is why a hook stays that calls the tool and may do more.
+func (t tool) inPart() string {
+	return fmt.Sprintf("it seems to call %s, and may do more: take the call out of it yourself, or %s", t.name, t.both)
+}
+
+func (t tool) owns(share settings.Share) func(settings.Entry) bool {
+	return func(e settings.Entry) bool { return t.share(e) == share }
+}
+
+func (t tool) hooksIn(shown string, text []byte, share settings.Share) ([]settings.Found, error) {
+	_, found, err := settings.Without(shown, text, t.owns(share))
+	if err != nil {
+		return nil, settingsFault(err)
+	}
+	return found, nil
+}
+
+// settings is the settings file of a scope; nil text where there is none.
+func (d *Draft) settings(scope settings.Scope) (path string, text []byte, err error) {
+	path, err = settings.Path(scope, d.Root)
+	if err != nil {
+		return "", nil, err
+	}
+	text, err = d.Read(path)
+	return path, text, err
 }
 
 // Find notes a file that shows that the tool is used.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
@@ -51,6 +52,7 @@ type kept struct {
 	After  string      `json:"after"`  // digest
 	Mode   fs.FileMode `json:"mode"`   // before
 	Copy   string      `json:"copy"`   // name of the copy beside the manifest; empty: there was no such file
+	Result string      `json:"result"` // name of a copy of what it became; empty in those of an older stopgate
 	Dirs   []string    `json:"dirs"`   // that are made with it, innermost first
 }
 
@@ -103,6 +105,19 @@ func (s Store) numbers() (numbers []int, err error) {
 	return numbers, err
 }
 
+// sweep removes what is left of migrations that were killed before they changed anything, or after they were
+// undone. The caller holds the lock.
+func (s Store) sweep() error {
+	numbers, err := s.numbers()
+	for _, number := range numbers {
+		dir := filepath.Join(s.dir, strconv.Itoa(number))
+		if !disk.Exists(filepath.Join(dir, manifestFile)) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return err
+}
+
 // newDir is a directory for the next migration.
 func (s Store) newDir() (string, error) {
 	numbers, err := s.numbers()
@@ -120,13 +135,17 @@ func (s Store) newDir() (string, error) {
 // keep copies every file that is to be changed, and then writes the manifest.
 func (m *manifest) keep(changes []Change) error {
 	for i, c := range changes {
-		k := kept{Path: c.Path, After: digest.Hex(c.After), Dirs: missingDirs(c.Path)}
+		name := copyName(i, c.Path)
+		k := kept{Path: c.Path, After: digest.Hex(c.After), Dirs: missingDirs(c.Path), Result: name + ".new"}
+		if err := atomicfile.Write(filepath.Join(m.dir, k.Result), c.After, 0o600); err != nil {
+			return fmt.Errorf("back up %s: %w", c.Path, err)
+		}
 		if !c.New() {
 			info, err := os.Stat(c.Path)
 			if err != nil {
 				return err
 			}
-			k.Before, k.Mode, k.Copy = digest.Hex(c.Before), info.Mode().Perm(), strconv.Itoa(i)
+			k.Before, k.Mode, k.Copy = digest.Hex(c.Before), info.Mode().Perm(), name
 			if err := atomicfile.Write(filepath.Join(m.dir, k.Copy), c.Before, 0o600); err != nil {
 				return fmt.Errorf("back up %s: %w", c.Path, err)
 			}
@@ -134,6 +153,33 @@ func (m *manifest) keep(changes []Change) error {
 		m.Files = append(m.Files, k)
 	}
 	return m.write()
+}
+
+// copyName is the name of a copy: a number, and what the file is called, for the person who looks for it.
+func copyName(i int, path string) string {
+	base := filepath.Base(path)
+	const longest = 100 // with what is added it must still be a name
+	return strconv.Itoa(i+1) + "-" + strings.ToValidUTF8(base[max(0, len(base)-longest):], "")
+}
+
+// copyOf is the path of a file's copy; empty where there was no such file.
+func (m *manifest) copyOf(k kept) string {
+	if k.made() {
+		return ""
+	}
+	return filepath.Join(m.dir, k.Copy)
+}
+
+// result is the text that the migration gave a file; nil where it is not known.
+func (m *manifest) result(k kept) []byte {
+	if k.Result == "" {
+		return nil
+	}
+	text, err := regular.Read(filepath.Join(m.dir, k.Result), jsonfile.MaxSize)
+	if err != nil || digest.Hex(text) != k.After {
+		return nil
+	}
+	return text
 }
 
 func (m *manifest) write() error { return statefile.Write(filepath.Join(m.dir, manifestFile), m) }
@@ -153,16 +199,4 @@ func missingDirs(path string) []string {
 		dirs = append(dirs, dir)
 	}
 	return dirs
-}
-
-// digestAt is the digest of a file on disk; empty where there is none.
-func digestAt(path string) (string, error) {
-	text, err := regular.Read(path, jsonfile.MaxSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return digest.Hex(text), nil
 }

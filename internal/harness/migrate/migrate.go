@@ -5,7 +5,6 @@ package migrate
 
 import (
 	"cmp"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -15,7 +14,8 @@ import (
 )
 
 // Tool is one of the older tools. Plan gives nil where nothing of the tool is found. It reads files through
-// the draft and writes to the draft alone, so that two tools can change one file.
+// the draft and writes to the draft alone, so that two tools can change one file. What is wrong with a file
+// it notes in the draft, and plans the rest.
 type Tool struct {
 	Name string
 	Plan func(*Draft) (*Plan, error)
@@ -86,8 +86,8 @@ func (p *Plan) Add(item Item) { p.Items = append(p.Items, item) }
 // Report is what was found of all tools.
 type Report struct {
 	Plans   []Plan
-	Faults  document.All // what keeps a tool's files from being read
-	Changes []Change
+	Faults  document.All // what keeps files from being read or added to
+	Changes []Change     // none where there are faults
 }
 
 // Survey asks each of the tools, and makes one list of what is to be changed.
@@ -95,11 +95,7 @@ func Survey(d *Draft, tools []Tool) (Report, error) {
 	r := Report{Plans: []Plan{}, Changes: []Change{}}
 	for _, tool := range tools {
 		plan, err := tool.Plan(d)
-		if faults, ok := errors.AsType[*document.Faults](err); ok {
-			r.Faults = append(r.Faults, faults.All...)
-			continue
-		}
-		if err != nil {
+		if err := d.note(err); err != nil {
 			return r, err
 		}
 		if plan == nil {
@@ -111,12 +107,18 @@ func Survey(d *Draft, tools []Tool) (Report, error) {
 		}
 		r.Plans = append(r.Plans, *plan)
 	}
-	r.Changes = d.Changes()
+	r.Faults = d.faults
+	if len(r.Faults) == 0 {
+		r.Changes = d.Changes()
+	}
 	return r, nil
 }
 
-// Next lists what a person does afterwards, each once.
+// Next lists what a person does afterwards, each once. Where there are faults nothing is done yet.
 func (r Report) Next() (all []string) {
+	if len(r.Faults) > 0 {
+		return nil
+	}
 	for _, plan := range r.Plans {
 		for _, next := range plan.Next {
 			if !slices.Contains(all, next) {

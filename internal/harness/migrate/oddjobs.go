@@ -34,7 +34,7 @@ func planOddjobs(d *Draft) (*Plan, error) {
 	p := &oddPlan{draft: d}
 	p.Find(paths.OddjobsDir + "/")
 	for _, step := range []func() error{p.runbooks, p.projectName, p.libraries, p.state} {
-		if err := step(); err != nil {
+		if err := d.note(step()); err != nil {
 			return nil, err
 		}
 	}
@@ -48,8 +48,9 @@ func (p *oddPlan) runbooks() error {
 		return err
 	}
 	check, err := p.draft.CheckRunbooks(p.draft.Root)
-	if err != nil {
-		return err
+	if err != nil { // other tools have nothing to do with it
+		p.Add(Item{Where: paths.OddjobsDir + "/runbooks/", Setting: "runbooks", Fate: Left, Why: "they could not be checked: " + strings.ReplaceAll(err.Error(), "\n", "; ")})
+		return nil
 	}
 	for _, file := range files {
 		of := func(all []document.Fault) []document.Fault {
@@ -142,10 +143,15 @@ func (p *oddPlan) state() error {
 	if own := p.draft.Getenv("OJ_STATE_DIR"); own != "" && p.draft.Getenv("STOPGATE_STATE_DIR") == "" {
 		p.Add(Item{Where: "environment", Setting: "OJ_STATE_DIR", Fate: Differs, To: "the state directory of stopgate", Why: "it must not be that of a running ojd as well: stop ojd, or set STOPGATE_STATE_DIR"})
 	}
-	if path := filepath.Join(dir, "snapshot.json"); disk.IsRegular(path) || disk.IsDir(filepath.Join(dir, "wal")) {
+	if HoldsOddjobs(dir) {
 		p.Add(Item{Where: p.draft.Shown(dir) + "/", Setting: "running pipelines, queues, decisions", Fate: Left, Why: "finish them with oddjobs; push what is left into a queue again with: stopgate work add"})
 	}
 	return p.variables(dir)
+}
+
+// HoldsOddjobs reports whether a directory has the state of an oddjobs daemon.
+func HoldsOddjobs(dir string) bool {
+	return disk.IsRegular(filepath.Join(dir, "snapshot.json")) || disk.IsDir(filepath.Join(dir, "wal"))
 }
 
 // oddState is the state directory of oddjobs.

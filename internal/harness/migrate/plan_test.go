@@ -154,6 +154,48 @@ func TestIssue19HugeFilesAreFaults(t *testing.T) {
 	}
 }
 
+// What is wrong with a file is told once, and hides nothing that the other files say.
+func TestIssue19AFaultHidesNoReport(t *testing.T) {
+	conclaude := txtar.File{Name: "proj/.conclaude.yaml", Data: []byte("stop: {commands: [{run: make test}]}\n")}
+	gauntlet := txtar.File{Name: "proj/.gauntlet/run_gauntlet.md"}
+	ccc := txtar.File{Name: "home/.claude/ccc.json", Data: []byte(`{"providers": {"a": {}}}`)}
+	for _, broken := range []txtar.File{
+		{Name: "home/.claude/settings.json", Data: []byte("{")},
+		{Name: "proj/.claude/settings.json", Data: []byte("{")},
+		{Name: "proj/.gauntlet/config.yml", Data: []byte("entry_points: {}\n")},
+		{Name: "proj/.gauntlet/config.yml", Data: []byte("{mode: observe}\n")},
+		{Name: "proj/.gauntlet/config.yml", Data: []byte("mode: &m observe\nhooks: {}\nentry_points: &e []\n")},
+	} {
+		dir, _ := unpack(t, &txtar.Archive{Files: []txtar.File{conclaude, gauntlet, ccc, broken}})
+		draft := &Draft{Root: filepath.Join(dir, "proj"), Getenv: os.Getenv}
+		report, err := Survey(draft, Tools())
+		if err != nil || len(report.Faults) != 1 {
+			t.Errorf("%s: %v %v", broken.Name, report.Faults, err)
+			continue
+		}
+		if got := report.Tools(); !slices.Equal(got, []string{"agent-gauntlet", "conclaude", "ccc"}) {
+			t.Errorf("%s: %v", broken.Name, got)
+		}
+		if text := asText(draft, report); !strings.Contains(text, "stop.commands[0]: make test") || !strings.Contains(text, "check make-test in") || !strings.Contains(text, "providers.a") {
+			t.Errorf("%s: %s", broken.Name, text)
+		}
+		if len(report.Changes)+len(report.Next()) > 0 {
+			t.Errorf("%s: %v", broken.Name, report)
+		}
+	}
+}
+
+// Oddjobs without stopgated costs no other tool its report.
+func TestIssue19RunbooksThatCannotBeCheckedAreNamed(t *testing.T) {
+	dir, _ := unpack(t, &txtar.Archive{Files: []txtar.File{{Name: "proj/.oj/runbooks/a.hcl"}, {Name: "proj/.conclaude.yaml"}}})
+	report, err := Survey(&Draft{Root: filepath.Join(dir, "proj"), Getenv: os.Getenv, CheckRunbooks: func(string) (RunbookCheck, error) {
+		return RunbookCheck{}, errors.New("no stopgated")
+	}}, Tools())
+	if got := report.Tools(); err != nil || !slices.Equal(got, []string{"conclaude", "oddjobs"}) || !strings.Contains(report.Plans[1].Items[0].Why, "no stopgated") {
+		t.Error(report, err)
+	}
+}
+
 func TestIssue19PlansForConclaude(t *testing.T) { plans(t, "conclaude") }
 
 func TestIssue19PlansForAgentGauntlet(t *testing.T) { plans(t, "agent-gauntlet") }

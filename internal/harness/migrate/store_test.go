@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
@@ -109,7 +111,9 @@ func TestIssue19AMigrationIsUndoneToTheByte(t *testing.T) {
 	want := Undone{
 		Tools:    []string{"conclaude"},
 		Restored: []string{filepath.Join(s.root, ".claude", "settings.json"), filepath.Join(s.root, "empty")},
+		Merged:   []string{},
 		Removed:  []string{filepath.Join(s.root, ".gauntlet", "config.yml")},
+		Changed:  []Changed{},
 	}
 	if diff := cmp.Diff(want, undone); diff != "" {
 		t.Error(diff)
@@ -149,28 +153,96 @@ func TestIssue19MigrationsAreUndoneInTurn(t *testing.T) {
 	s.want(t, s.before)
 }
 
+// What a person has changed stays, and everything else is restored. Once the person has dealt with it, the
+// rest can be undone.
 func TestIssue19WhatAPersonChangedIsNotOverwritten(t *testing.T) {
 	s := newScene(t)
 	store := NewStore(s.state)
 	backups, err := store.Apply(s.root, nil, s.changes(), time.Now())
 	check(t, err)
-	path := filepath.Join(s.root, ".gauntlet", "config.yml")
-	check(t, os.WriteFile(path, []byte("mine\n"), 0o644))
+	mine, empty := filepath.Join(s.root, ".gauntlet", "config.yml"), filepath.Join(s.root, "empty")
+	check(t, os.WriteFile(mine, []byte("mine\n"), 0o644))
+	check(t, os.WriteFile(empty, []byte("mine too\n"), 0o600))
 	edited := s.tree(t)
-	_, err = store.Undo(s.root)
+
+	undone, err := store.Undo(s.root)
 	changed, ok := errors.AsType[ChangedError](err)
-	if !ok || !slices.Equal(changed.Files, []string{path}) || changed.Backups != backups {
+	want := []Changed{{mine, ""}, {empty, filepath.Join(backups, "3-empty")}}
+	if !ok || !slices.Equal(changed.Files, want) || !slices.Equal(undone.Changed, want) {
+		t.Errorf("got %v, %v", undone, err)
+	}
+	if text, err := os.ReadFile(want[1].Copy); err != nil || len(text) > 0 {
+		t.Errorf("the copy: %q %v", text, err)
+	}
+	restored := filepath.Join(s.root, ".claude", "settings.json")
+	edited[restored] = s.before[restored]
+	s.want(t, edited)
+	if !slices.Equal(undone.Restored, []string{restored}) {
+		t.Error(undone)
+	}
+
+	check(t, os.WriteFile(mine, []byte("mode: observe\n"), 0o644))
+	if _, err := store.Undo(s.root); !errors.As(err, &changed) || len(changed.Files) != 1 {
 		t.Errorf("got %v", err)
 	}
-	s.want(t, edited)
-
-	check(t, os.WriteFile(path, []byte("mode: observe\n"), 0o644))
+	check(t, os.WriteFile(empty, nil, 0o600))
 	_, err = store.Undo(s.root)
 	check(t, err)
 	s.want(t, s.before)
+	if _, err := store.Undo(s.root); !errors.Is(err, NothingError{}) {
+		t.Error(err)
+	}
 }
 
-// Another program changes a file after undo has looked at it and before undo has its lock.
+// Claude Code adds a permission to the settings. Only the migration's change of them is taken back.
+func TestIssue19SettingsKeepWhatWasChangedSince(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	path := filepath.Join(s.root, ".claude", "settings.json")
+	const before = "{\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [ {\"type\": \"command\", \"command\": \"conclaude Stop\"} ]}]}\n}\n"
+	check(t, os.WriteFile(path, []byte(before), 0o640))
+	d := &Draft{Root: s.root, Getenv: os.Getenv}
+	check(t, (&Plan{}).RemoveHooks(d, conclaude, settings.Project))
+	_, err := store.Apply(s.root, nil, d.Changes(), time.Now())
+	check(t, err)
+	after, err := os.ReadFile(path)
+	check(t, err)
+	check(t, os.WriteFile(path, bytes.Replace(after, []byte(`"opus"`), []byte("\"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls)\"]}"), 1), 0o640))
+
+	undone, err := store.Undo(s.root)
+	check(t, err)
+	if !slices.Equal(undone.Merged, []string{path}) {
+		t.Error(undone)
+	}
+	text, err := os.ReadFile(path)
+	check(t, err)
+	const want = "{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls)\"]},\n  \"hooks\": {\"Stop\": [{\"hooks\": [ {\"type\": \"command\", \"command\": \"conclaude Stop\"} ]}]}\n}\n"
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestIssue19OnlyAnExactChangeIsTakenBack(t *testing.T) {
+	for _, test := range []struct{ before, after, now, want string }{
+		{`{"a": 1, "h": [1]}`, `{"a": 1}`, `{"a": 2}`, `{"a": 2, "h": [1]}`},
+		{`{"h": [1, 2]}`, `{"h": [1]}`, `{"h": [ 1 ], "x": 0}`, `{"h": [1, 2], "x": 0}`},
+		{`{"a": 1}`, `{"a": 1, "s": {}}`, `{"a": 1, "s": {}, "b": 2}`, `{"a": 1, "b": 2}`},
+		{`{"h": [1, 2]}`, `{"h": [1]}`, `{"h": [1, 2], "x": 0}`, `{"h": [1, 2], "x": 0}`}, // a killed undo did it
+		{`{"h": [1, 2]}`, `{"h": [1]}`, `{"h": [3]}`, ""},
+		{`{"h": [1, 2]}`, `{"h": [1]}`, `{}`, ""},
+		{`{"h": [1]}`, `{}`, `{"h": [2]}`, ""},
+		{`{"h": [1]}`, `{}`, `{"x": 1, "x": 2}`, ""},
+		{`{"h": [1]}`, `{}`, `[]`, ""},
+		{`{"h": [1]}`, `{}`, `{`, ""},
+	} {
+		got, ok := putBack([]byte(test.before), []byte(test.after), []byte(test.now))
+		if string(got) != test.want || ok != (test.want != "") {
+			t.Errorf("%s → %s, now %s: got %s", test.before, test.after, test.now, got)
+		}
+	}
+}
+
+// Another program changes a file after undo has looked for it and before undo has its lock.
 func TestIssue19WhatChangesDuringAnUndoIsNotOverwritten(t *testing.T) {
 	s := newScene(t)
 	store := NewStore(s.state)
@@ -178,15 +250,45 @@ func TestIssue19WhatChangesDuringAnUndoIsNotOverwritten(t *testing.T) {
 	check(t, err)
 	m, err := store.last(s.root)
 	check(t, err)
+	before := s.tree(t)
 	for _, k := range m.Files {
 		check(t, jsonfile.WithLock(k.Path, func(f *jsonfile.File) error {
 			f.Text = []byte("theirs")
-			if err := m.restoreLocked(k, f); err == nil || !strings.Contains(err.Error(), "changed by another program") {
-				t.Errorf("%s: got %v", k.Path, err)
+			if got, err := m.restoreLocked(k, f); err != nil || got != stays {
+				t.Errorf("%s: got %v %v", k.Path, got, err)
 			}
 			return nil
 		}))
 	}
+	s.want(t, before)
+}
+
+// What a killed migration leaves goes with the next undo or migration; other programs' files stay.
+func TestIssue19RemainsOfAKilledMigrationGo(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	abandoned := filepath.Join(s.state, "migrations", "1")
+	check(t, os.MkdirAll(abandoned, 0o700))
+	check(t, os.WriteFile(filepath.Join(abandoned, "1-settings.json"), nil, 0o600))
+	_, err := store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+	if entries, err := os.ReadDir(filepath.Join(s.state, "migrations")); err != nil || len(entries) != 2 {
+		t.Error(entries, err) // one migration, and the lock
+	}
+
+	for name, text := range map[string]string{
+		".gauntlet/.stopgate-1": "", ".gauntlet/.stopgate-2": "mode: ob", ".claude/.stopgate-3": "{}\n", ".stopgate-4": "not any more\n",
+	} {
+		check(t, os.WriteFile(filepath.Join(s.root, filepath.FromSlash(name)), []byte(text), 0o600))
+	}
+	for name, text := range map[string]string{".claude/.stopgate-5": "", ".stopgate-6": "theirs"} {
+		path := filepath.Join(s.root, filepath.FromSlash(name))
+		check(t, os.WriteFile(path, []byte(text), 0o600))
+		s.before[path] = s.tree(t)[path]
+	}
+	_, err = store.Undo(s.root)
+	check(t, err)
+	s.want(t, s.before)
 }
 
 // Between the plan and the change another program writes one of the files.

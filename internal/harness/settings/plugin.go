@@ -99,15 +99,7 @@ func decode(path string, into any) {
 
 // inspectPlugins looks at the plugins that call us, for a client that is started in dir and reads files.
 func inspectPlugins(user, dir string, files []File) (all []File) {
-	store := readPlugins(user)
-	decided := map[string]Switch{}
-	for _, f := range files {
-		for id, on := range f.plugins {
-			if f.counts() {
-				decided[id] = Switch{f.Scope, f.Path, on}
-			}
-		}
-	}
+	store, decided := readPlugins(user), switchedBy(files)
 	ids := slices.Collect(maps.Keys(store.installed))
 	for id := range decided {
 		ids = append(ids, id)
@@ -124,6 +116,19 @@ func inspectPlugins(user, dir string, files []File) (all []File) {
 		}
 	}
 	return all
+}
+
+// switchedBy is for each plugin the file that decides about it.
+func switchedBy(files []File) map[string]Switch {
+	decided := map[string]Switch{}
+	for _, f := range files {
+		for id, on := range f.plugins {
+			if f.counts() {
+				decided[id] = Switch{f.Scope, f.Path, on}
+			}
+		}
+	}
+	return decided
 }
 
 // installedFor reports whether a plugin is the user's, or was installed for a project.

@@ -1,10 +1,5 @@
 package settings
 
-import (
-	"slices"
-	"strings"
-)
-
 // Found is a hook in a settings file, and the line on which it begins.
 type Found struct {
 	Entry
@@ -40,21 +35,4 @@ func (d document) lineOf(p place) int {
 		}
 	}
 	return 1
-}
-
-// runners start the program that is their first argument.
-var runners = []string{"npx", "bunx"}
-
-// Runs reports whether the entry starts a program of that name, also through npx, and with which arguments.
-func (e Entry) Runs(name string) (arguments []string, is bool) {
-	program, arguments := e.call()
-	if slices.Contains(runners, baseName(program)) {
-		first := slices.IndexFunc(arguments, func(word string) bool { return !strings.HasPrefix(word, "-") })
-		if first < 0 {
-			return nil, false
-		}
-		program, arguments = arguments[first], arguments[first+1:]
-		program, _, _ = strings.Cut(program, "@") // a version
-	}
-	return arguments, baseName(program) == name
 }

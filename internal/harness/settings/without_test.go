@@ -22,7 +22,7 @@ func TestIssue19OnlyTheHooksOfTheOtherToolGo(t *testing.T) {
   "env": {"A": "b"}
 }
 `
-	theirs := func(e Entry) bool { _, is := e.Runs("conclaude"); return is }
+	theirs := func(e Entry) bool { return e.ShareOf("conclaude", isEvent) == AllTheirs }
 	after, gone, err := Without("settings.json", []byte(before), theirs)
 	check(t, err)
 	const want = `{
@@ -56,3 +56,6 @@ func TestIssue19OnlyTheHooksOfTheOtherToolGo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// isEvent knows an argument of a hook of conclaude.
+func isEvent(arguments []string) bool { return len(arguments) > 0 && known(arguments[0]) }

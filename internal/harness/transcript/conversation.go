@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,9 +23,17 @@ const (
 	Fault              // an error of the API
 )
 
+var kindNames = [...]string{"prompt", "note", "words", "tool", "answer", "failed", "fault"}
+
 // String is the kind's name in the daemon's API.
-func (k Kind) String() string {
-	return [...]string{"prompt", "note", "words", "tool", "answer", "failed", "fault"}[k]
+func (k Kind) String() string { return kindNames[k] }
+
+// KindOf is the kind with a name. One that a newer version has is what the agent said.
+func KindOf(name string) Kind {
+	if at := slices.Index(kindNames[:], name); at >= 0 {
+		return Kind(at)
+	}
+	return Words
 }
 
 // Event is one thing that was said or done.

@@ -50,7 +50,7 @@ func Add(name string, text []byte, a Additions) ([]byte, error) {
 	}
 	want := project.counts()
 	missing := a.without(project)
-	if missing.empty() {
+	if missing.Empty() {
 		return text, nil
 	}
 	for _, c := range missing.Checks {
@@ -64,7 +64,7 @@ func Add(name string, text []byte, a Additions) ([]byte, error) {
 	}
 	want.checks, want.hooks, want.deny = want.checks+len(missing.Checks), want.hooks+len(missing.Hooks), want.deny+len(missing.Deny)
 	after, faults := parseProject(name, []byte(changed))
-	if err != nil || faults != nil || after.counts() != want || !a.without(after).empty() {
+	if err != nil || faults != nil || after.counts() != want || !a.without(after).Empty() {
 		return nil, &document.Faults{All: document.All{document.OfFile(name, "its layout does not allow adding to it", "add this yourself: "+missing.words())}}
 	}
 	return []byte(changed), nil
@@ -84,7 +84,8 @@ func (p *Project) counts() (s extent) {
 	return s
 }
 
-func (a Additions) empty() bool { return len(a.Checks)+len(a.Hooks)+len(a.Deny) == 0 }
+// Empty reports whether there is nothing to add.
+func (a Additions) Empty() bool { return len(a.Checks)+len(a.Hooks)+len(a.Deny) == 0 }
 
 // without is what the project does not have yet. It gives new checks their names.
 func (a Additions) without(project *Project) (missing Additions) {

@@ -48,7 +48,7 @@ func EnforceTrust(path string) (changed bool, err error) {
 	if longer != "" && !strings.HasSuffix(longer, "\n") {
 		longer += "\n"
 	}
-	longer += "trust: enforce\n"
+	longer += enforceLine + "\n"
 	if global, err := parseGlobal(path, []byte(longer)); err != nil || global.Trust != TrustEnforce {
 		return false, fmt.Errorf("cannot change %s; add \"trust: enforce\" to it yourself", path)
 	}

@@ -1,6 +1,11 @@
 package config
 
-import "github.com/stopgate/stopgate/internal/project/document"
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 // Fleet is what this machine is for the others of its fleet.
 type Fleet struct {
@@ -13,6 +18,33 @@ type Fleet struct {
 type FleetProject struct {
 	Name string
 	Path string // absolute, or beginning with ~/
+}
+
+// Root is where a project of that name is on this machine, whose user's home is given; "" where it is not here.
+func (f Fleet) Root(name, home string) string {
+	for _, p := range f.Projects {
+		if p.Name == name {
+			return p.root(home)
+		}
+	}
+	return ""
+}
+
+// NameOf is the name of the project at a path; "" where it has none.
+func (f Fleet) NameOf(root, home string) string {
+	for _, p := range f.Projects {
+		if p.root(home) == filepath.Clean(root) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+func (p FleetProject) root(home string) string {
+	if below, found := strings.CutPrefix(p.Path, "~/"); found {
+		return filepath.Join(home, below)
+	}
+	return filepath.Clean(p.Path)
 }
 
 // FleetAllow is what another user of the fleet may do on this machine. Its own user may do everything.

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -72,11 +71,11 @@ func decode(line []byte, wanted func(json []byte) bool) decoded {
 	prefix, rest, _ := bytes.Cut(line, []byte(" "))
 	version, ok := parsePrefix(prefix)
 	if !ok {
-		return decoded{damage: cmp.Or(unwritten(line), "does not start like a record")}
+		return decoded{damage: withoutContent(line, "does not start like a record")}
 	}
 	sum, body, _ := bytes.Cut(rest, []byte(" "))
 	if !bytes.Equal(sum, checksum(body)) {
-		return decoded{damage: cmp.Or(unwritten(line), mismatch(body))}
+		return decoded{damage: withoutContent(line, mismatch(body))}
 	}
 	if version > event.Version {
 		return decodeNewer(version, body)
@@ -117,14 +116,16 @@ func parsePrefix(prefix []byte) (int, bool) {
 	return version, err == nil
 }
 
-// unwritten explains a line with zeros in it, which JSON never has: file systems know the length of
-// a file before they have all of its content.
-func unwritten(line []byte) string {
-	if bytes.IndexByte(line, 0) < 0 {
-		return ""
+// withoutContent finds zeros in a line that is none, which JSON never has: a file system may know how
+// long a file is before it has all of its content.
+func withoutContent(line []byte, otherwise string) string {
+	if bytes.IndexByte(line, 0) >= 0 {
+		return unwritten
 	}
-	return "was not yet on the disk when the machine lost power"
+	return otherwise
 }
+
+const unwritten = "was not yet on the disk when the machine lost power"
 
 func mismatch(body []byte) string {
 	if !bytes.HasSuffix(body, []byte("}")) {

@@ -71,6 +71,9 @@ func (j *Journal) active() (*segment, error) {
 	if err != nil || last.size < j.limits.SegmentSize {
 		return last, err
 	}
+	// What a loss of power cuts off is at the end of the journal, and not in the middle. Records that
+	// are durable are synced already, so that nothing is lost where this fails.
+	_ = j.sync(last.file)
 	last.file.Close()
 	next, err := j.create(last.number + 1)
 	if err == nil {

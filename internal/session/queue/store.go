@@ -108,9 +108,9 @@ func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Out
 	}
 	o := apply(q)
 	if o.Changed {
-		// A machine that loses power loses the terminals too, and with them all that the
-		// file would be good for: the syncs that this takes are left out.
-		if err := s.save(session, o.Queue, atomicfile.Replace); err != nil {
+		// A machine that loses power loses the terminals too, and with them how far the queue
+		// came. What is still to be typed stays: the file is never without its content.
+		if err := s.save(session, o.Queue, atomicfile.Exchange); err != nil {
 			return o, err
 		}
 	}

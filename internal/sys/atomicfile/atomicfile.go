@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,8 +21,14 @@ func Write(path string, data []byte, perm os.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// Exchange is Write that does not wait for the directory: a machine that loses power
+// has the old content or the new, and no other.
+func Exchange(path string, data []byte, perm os.FileMode) error {
+	return replace(path, data, perm, true)
+}
+
 // Replace is Write without the syncs, for what can be made again: a machine that
-// loses power may leave it old, empty or damaged.
+// loses power may leave it old, empty or full of zeros, as ext4 does.
 func Replace(path string, data []byte, perm os.FileMode) error {
 	return replace(path, data, perm, false)
 }
@@ -35,13 +42,13 @@ func Renew(path string, data []byte, perm os.FileMode) error {
 	return Replace(path, data, perm)
 }
 
-func replace(path string, data []byte, perm os.FileMode, durable bool) (err error) {
+func replace(path string, data []byte, perm os.FileMode, synced bool) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	// Not named after path, whose name may be as long as a name can be.
-	tmp, err := os.CreateTemp(dir, ".stopgate-*")
+	tmp, err := os.CreateTemp(dir, temporaryPattern)
 	if err != nil {
 		return err
 	}
@@ -60,7 +67,7 @@ func replace(path string, data []byte, perm os.FileMode, durable bool) (err erro
 	if _, err := tmp.Write(data); err != nil {
 		return err
 	}
-	if durable {
+	if synced {
 		if err := Sync(tmp); err != nil {
 			return err
 		}
@@ -73,6 +80,19 @@ func replace(path string, data []byte, perm os.FileMode, durable bool) (err erro
 	}
 	step.Done(step.Step{Kind: step.Renamed, Path: path, From: tmp.Name()})
 	return nil
+}
+
+// temporaryPattern is the name of a file that is not in its place yet.
+const temporaryPattern = ".stopgate-*"
+
+// Temporary lists the files in a directory that a write has not moved to their place yet. One that was killed
+// leaves its file behind.
+func Temporary(dir string) (paths []string) {
+	names, _ := fs.Glob(os.DirFS(dir), temporaryPattern) // the pattern is sound, and what cannot be read is not there
+	for _, name := range names {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
 }
 
 // Sync makes durable what was written to a file that is not replaced as a whole.

@@ -67,7 +67,7 @@ func TestWrite(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(rt, "times") {
 			data := rapid.SliceOf(rapid.Byte()).Draw(rt, "data")
 			perm := os.FileMode(rapid.SampledFrom([]int{0o600, 0o644, 0o700, 0o400, 0o666}).Draw(rt, "perm"))
-			write := rapid.SampledFrom([]func(string, []byte, os.FileMode) error{Write, Replace}).Draw(rt, "how")
+			write := rapid.SampledFrom([]func(string, []byte, os.FileMode) error{Write, Exchange, Replace}).Draw(rt, "how")
 			if err := write(path, data, perm); err != nil {
 				rt.Fatal(err)
 			}

@@ -33,6 +33,11 @@ func TestOrderOfSteps(t *testing.T) {
 		}
 	}
 	steps = nil
+	check(t, Exchange(path, []byte("y"), 0o600))
+	if want := "synced " + from + ", renamed " + path; strings.Join(steps, ", ") != want {
+		t.Errorf("exchanged: %q, want %s", steps, want)
+	}
+	steps = nil
 	check(t, Replace(path, nil, 0o600))
 	if len(steps) != 1 {
 		t.Errorf("what is not durable costs %q", steps)

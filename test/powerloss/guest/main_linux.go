@@ -1,5 +1,5 @@
 // Guest is the first process of a machine that loses its power: it mounts the disk, writes to it as
-// stopgate does, and acknowledges what is done.
+// stopgate does, and acknowledges what is done. Or it starts the system that is on the disk.
 package main
 
 import (
@@ -48,6 +48,9 @@ func run() error {
 	if err := mount("ext4", device, "/disk"); err != nil {
 		return err
 	}
+	if options.system {
+		return start("/disk")
+	}
 	acks, err := openAcks(options.acks)
 	if err != nil {
 		return err
@@ -90,6 +93,7 @@ type options struct {
 	seed   uint64
 	rounds int
 	acks   int64 // where acknowledgements begin on the disk
+	system bool  // there is one on the disk
 }
 
 func readOptions(path string) (o options, err error) {
@@ -104,6 +108,8 @@ func readOptions(path string) (o options, err error) {
 			o.seed, err = strconv.ParseUint(value, 10, 64)
 		case "powerloss.rounds":
 			o.rounds, err = strconv.Atoi(value)
+		case "powerloss.stage":
+			o.system = true
 		case "powerloss.acks":
 			o.acks, err = strconv.ParseInt(value, 10, 64)
 		}
@@ -112,6 +118,25 @@ func readOptions(path string) (o options, err error) {
 		}
 	}
 	return o, nil
+}
+
+// start makes the disk the root of all, and becomes its first process.
+func start(disk string) error {
+	for _, dir := range []string{"/proc", "/sys", "/dev"} {
+		if err := unix.Mount(dir, disk+dir, "", unix.MS_MOVE, ""); err != nil {
+			return fmt.Errorf("move %s: %w", dir, err)
+		}
+	}
+	if err := os.Chdir(disk); err != nil {
+		return err
+	}
+	if err := unix.Mount(".", "/", "", unix.MS_MOVE, ""); err != nil {
+		return fmt.Errorf("move the root: %w", err)
+	}
+	if err := unix.Chroot("."); err != nil {
+		return err
+	}
+	return unix.Exec("/sbin/init", []string{"/sbin/init"}, []string{"HOME=/", "TERM=linux"})
 }
 
 // await waits for a device that the kernel is about to find.

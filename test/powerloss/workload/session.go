@@ -21,17 +21,20 @@ func (queues) Name() string { return "queue" }
 func queueSession(n int) string { return fmt.Sprintf("s%d", n) }
 
 func (q queues) Do(n int) error {
+	made := queue.New(queueSession(n), queueSession(n), []string{content("queue", n), "/clear"}, noon)
+	if err := q.store.Create(queueSession(n), made); err != nil {
+		return err
+	}
+	// Afterwards: what is synced above must not hide what is not synced here.
 	if n > 1 {
 		if err := q.change(n-1, queue.Begun{ID: 1}, queue.Pressed{ID: 1}); err != nil {
 			return err
 		}
 	}
 	if n > 2 {
-		if err := q.change(n-2, queue.Withdrawn{Why: "a person"}); err != nil {
-			return err
-		}
+		return q.change(n-2, queue.Withdrawn{Why: "a person"})
 	}
-	return q.store.Create(queueSession(n), queue.New(queueSession(n), queueSession(n), []string{content("queue", n), "/clear"}, noon))
+	return nil
 }
 
 func (q queues) change(n int, events ...queue.Event) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,8 +20,8 @@ var ErrUnknown = errors.New("no answer came")
 
 const (
 	// patience is for one try. A start asks git, and a decision waits up to 3 s for the agent's hook.
-	patience = 7 * time.Second
-	// tries are how often the same request is sent. Its id makes that harmless.
+	patience = 6 * time.Second
+	// tries are how often the same request to change something is sent. Its id makes that harmless.
 	tries = 2
 )
 
@@ -34,8 +35,12 @@ func Send(ctx context.Context, l *link.Link, version, to string, r Request) (Ans
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
+	most := tries
+	if r.Method == http.MethodGet {
+		most = 1
+	}
 	sent := false
-	for range tries {
+	for range most {
 		var reply *nats.Msg
 		reply, err = once(ctx, l, m)
 		switch {

@@ -43,11 +43,16 @@ func (s *Server) Run(ctx context.Context, l *link.Link) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	sub, err := l.Conn.Subscribe(l.Ask(l.Member, "*"), func(m *nats.Msg) {
+		from, ok := sender(l, m)
+		if !ok {
+			s.Log.Warn("dropped a message that is not a request of a member", "subject", m.Subject, "reply", m.Reply)
+			return
+		}
 		select {
 		case free <- struct{}{}:
 			all.Go(func() {
 				defer func() { <-free }()
-				s.reply(m, s.answer(ctx, m))
+				s.reply(m, s.answer(ctx, from, l.Member, m))
 			})
 		default:
 			s.reply(m, refusal("unavailable", l.Member+" has too many requests at once; nothing was changed", "try again"))
@@ -57,7 +62,8 @@ func (s *Server) Run(ctx context.Context, l *link.Link) error {
 		return fmt.Errorf("take requests of the fleet %s: %w", l.Fleet, err)
 	}
 	<-ctx.Done()
-	return sub.Unsubscribe()
+	_ = sub.Unsubscribe() // the connection may have ended, too
+	return nil
 }
 
 func (s *Server) reply(m *nats.Msg, a Answer) {
@@ -66,8 +72,16 @@ func (s *Server) reply(m *nats.Msg, a Answer) {
 	}
 }
 
+// sender is the member that a request is from. JetStream delivers what a member has stored, with the headers that
+// the member chose, to any subject that it names, and the receiver sees the subject under which it was stored: so
+// the whole subject must be that of a request, and the answer must go where that member gets answers.
+func sender(l *link.Link, m *nats.Msg) (from string, ok bool) {
+	from = m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
+	return from, m.Subject == l.Ask(l.Member, from) && link.CheckName(from) == nil && strings.HasPrefix(m.Reply, link.Inbox(from)+".")
+}
+
 // answer is what a message is answered. A handler that panics is one that failed.
-func (s *Server) answer(ctx context.Context, m *nats.Msg) (a Answer) {
+func (s *Server) answer(ctx context.Context, from, me string, m *nats.Msg) (a Answer) {
 	defer func() {
 		if trouble := recover(); trouble != nil {
 			if trouble != http.ErrAbortHandler {
@@ -76,12 +90,11 @@ func (s *Server) answer(ctx context.Context, m *nats.Msg) (a Answer) {
 			a = refusal("internal", "internal error; see the daemon's log", "")
 		}
 	}()
-	from := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
 	r, err := DecodeRequest(m)
 	if err != nil {
 		return refusal("invalid", plain.Line(err.Error()), "")
 	}
-	user, refused := s.check(from, r)
+	user, refused := s.check(from, me, r)
 	if refused != nil {
 		s.Log.Warn("refused a request of another machine", "from", from, "user", user, "method", r.Method, "path", r.Path, "why", refused.Failure.Error)
 		return answerOf(refused)
@@ -93,7 +106,7 @@ func (s *Server) answer(ctx context.Context, m *nats.Msg) (a Answer) {
 }
 
 // check finds out who asks, and whether that may be.
-func (s *Server) check(from string, r Request) (user string, refused *api.Error) {
+func (s *Server) check(from, me string, r Request) (user string, refused *api.Error) {
 	path, query, _ := strings.Cut(r.Path, "?")
 	route, found := api.Find(r.Method, path)
 	if !found {
@@ -103,14 +116,11 @@ func (s *Server) check(from string, r Request) (user string, refused *api.Error)
 	if !open {
 		return "", failure("forbidden", fmt.Sprintf("%s %s is not for other machines", r.Method, route.Path), "run the command there")
 	}
-	if link.CheckName(from) != nil {
-		return "", failure("forbidden", "a request without a sender", "")
-	}
 	user, may := s.Caller(from, right)
 	if !may {
 		return user, failure("forbidden", fmt.Sprintf("%s may not do that here (%s)", who(user, from), right), fmt.Sprintf("allow it in this machine's configuration: fleet.allow, with user %s and may: [%s]", plain.Name(user), right))
 	}
-	return user, s.bounds(route, query, r.Body)
+	return user, bounds(route, me, query, r.Body)
 }
 
 func who(user, from string) string {
@@ -121,7 +131,7 @@ func who(user, from string) string {
 }
 
 // bounds refuses what has no end, or names a place on this machine.
-func (s *Server) bounds(route api.Route, query string, body []byte) *api.Error {
+func bounds(route api.Route, me, query string, body []byte) *api.Error {
 	values, _ := url.ParseQuery(query) // the API says what is wrong with it
 	if values.Get("follow") == "1" {
 		return failure("invalid", "a log cannot be followed from another machine", "")
@@ -133,7 +143,7 @@ func (s *Server) bounds(route api.Route, query string, body []byte) *api.Error {
 	if err := json.Unmarshal(body, &start); err != nil {
 		return nil // likewise
 	}
-	if start.ProjectName == "" || start.Project != "" || start.Cwd != "" || start.Host != "" {
+	if start.ProjectName == "" || start.Project != "" || start.Cwd != "" || start.Host != me {
 		return failure("invalid", "another machine names a project, and no directory", "map the name in this machine's configuration: fleet.projects")
 	}
 	return nil

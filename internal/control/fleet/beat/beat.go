@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,9 +27,9 @@ const (
 	SilentAfter = 30 * time.Second
 	// LostAfter is when a member counts as lost.
 	LostAfter = 60 * time.Second
-	// unheard is how long the observer may miss its own beats before it takes its link for broken. An
+	// UnheardAfter is how long the observer may miss its own beats before it takes its link for broken. An
 	// election takes up to 9 s.
-	unheard = 12 * time.Second
+	UnheardAfter = 12 * time.Second
 )
 
 // Beat is what a member says about itself.
@@ -40,6 +41,8 @@ type Beat struct {
 	Boot string `json:"boot,omitempty"`
 	// Slept is for how many seconds the machine was suspended since it was booted, as far as is known.
 	Slept float64 `json:"slept,omitempty"`
+	// Sleeping means that the machine is about to be suspended: this is its last word until it wakes up.
+	Sleeping bool `json:"sleeping,omitempty"`
 
 	Version  string   `json:"version,omitempty"`
 	User     string   `json:"user,omitempty"` // only to be shown: what it may do goes by its member record
@@ -47,18 +50,23 @@ type Beat struct {
 	Projects []string `json:"projects,omitempty"`
 	Agents   int      `json:"agents"` // that run
 	Room     int      `json:"room"`   // for so many more; -1 is any number
+	// Passed are jobs that wait and that it does not take although it has what they need, with why.
+	Passed map[string]string `json:"passed,omitempty"`
 }
 
 // A beat stays small whatever a configuration says.
 const (
 	mostNames = 200 // labels, and projects
 	maxWord   = 100
+	mostJobs  = 20
+	maxWhy    = 200
 )
 
 // Encode is a beat as it is sent.
 func (b Beat) Encode() ([]byte, error) {
 	b.Labels = b.Labels[:min(len(b.Labels), mostNames)]
 	b.Projects = b.Projects[:min(len(b.Projects), mostNames)]
+	b.Passed = fewer(b.Passed)
 	return rawjson.Marshal(b)
 }
 
@@ -78,6 +86,24 @@ func Decode(text []byte) (b Beat, err error) {
 	notName := func(name string) bool { return link.CheckName(name) != nil }
 	b.Labels = slices.DeleteFunc(b.Labels[:min(len(b.Labels), mostNames)], notName)
 	b.Projects = slices.DeleteFunc(b.Projects[:min(len(b.Projects), mostNames)], notName)
+	b.Passed = fewer(b.Passed)
 	b.Agents, b.Room = max(b.Agents, 0), max(b.Room, -1)
 	return b, nil
+}
+
+// fewer are some of the jobs, the first by their ids, with short reasons.
+func fewer(jobs map[string]string) map[string]string {
+	if len(jobs) == 0 {
+		return nil
+	}
+	some := map[string]string{}
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		if len(some) == mostJobs {
+			break
+		}
+		if len(id) <= maxWord {
+			some[id] = plain.Short(jobs[id], maxWhy)
+		}
+	}
+	return some
 }

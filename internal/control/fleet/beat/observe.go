@@ -10,7 +10,8 @@ const (
 	Up     State = "up"
 	Silent State = "silent" // for SilentAfter
 	Lost   State = "lost"   // for LostAfter
-	// Asleep is in the place of silent and lost where the machine was suspended before: it is waited for.
+	// Asleep is a machine that said that it is about to sleep, or that is silent and was suspended before. It is
+	// waited for.
 	Asleep State = "asleep"
 	// Unknown is a member that was never heard of, or any while the observer does not hear itself.
 	Unknown State = "unknown"
@@ -59,7 +60,7 @@ func (s *Sight) Hear(member string, b Beat, at time.Duration) {
 	if member != s.Me || !after.Live || after.At != at {
 		return
 	}
-	if !s.hears || at-before.At > unheard {
+	if !s.hears || at-before.At > UnheardAfter {
 		s.since, s.hears = at, true
 	}
 }
@@ -69,7 +70,7 @@ func (s *Sight) Forget(member string) { delete(s.pulses, member) }
 
 // Linked reports whether the observer hears itself.
 func (s *Sight) Linked(at time.Duration) bool {
-	return s.hears && at-s.pulses[s.Me].At <= unheard
+	return s.hears && at-s.pulses[s.Me].At <= UnheardAfter
 }
 
 // Silence is for how long a member has said nothing while the observer would have heard it. Without sure that
@@ -92,7 +93,7 @@ func (s *Sight) State(member string, at time.Duration) State {
 	switch {
 	case !sure:
 		return Unknown
-	case silence >= SilentAfter && p.Beat.Slept > 0:
+	case silence > 2*Every && p.Beat.Sleeping, silence >= SilentAfter && p.Beat.Slept > 0:
 		return Asleep
 	case silence >= LostAfter:
 		return Lost

@@ -125,6 +125,15 @@ func TestIssue20AMachineThatSleepsIsNotLost(t *testing.T) {
 	s.is("server", Lost)
 	s.hear("laptop", Beat{Slept: 90000})
 	s.is("laptop", Up)
+
+	s.hear("server", Beat{Sleeping: true}) // its first time, and it says so
+	s.is("server", Up)
+	s.pass(9*time.Second, "me")
+	s.is("server", Asleep)
+	s.pass(24*time.Hour, "me")
+	s.is("server", Asleep)
+	s.hear("server", Beat{})
+	s.is("server", Up)
 }
 
 // Whatever is heard, in whichever order: a member is lost only after a minute in which its count stood still
@@ -148,7 +157,7 @@ func TestLostIsNeverSaidTooEarly(t *testing.T) {
 				moved[member] = s.at
 			default:
 				s.hear("me", Beat{})
-				if own < 0 || s.at-own > unheard {
+				if own < 0 || s.at-own > UnheardAfter {
 					linked = -1
 				}
 				if linked < 0 {
@@ -158,7 +167,7 @@ func TestLostIsNeverSaidTooEarly(t *testing.T) {
 			}
 			for i := range 3 {
 				member := fmt.Sprint("m", i)
-				if s.sight.State(member, s.at) == Lost && (linked < 0 || s.at-linked < LostAfter || s.at-moved[member] < LostAfter || s.at-own > unheard) {
+				if s.sight.State(member, s.at) == Lost && (linked < 0 || s.at-linked < LostAfter || s.at-moved[member] < LostAfter || s.at-own > UnheardAfter) {
 					t.Fatalf("%s is lost too early", member)
 				}
 			}

@@ -37,11 +37,19 @@ var ErrMissing = errors.New("there is no such job")
 var ErrTaken = errors.New("another job has this id")
 
 // Add puts a job on the board. Adding the same one again changes nothing.
-func (b *Board) Add(ctx context.Context, id string, spec job.Spec) (job.Job, error) {
+//
+// sign signs what shows that this member has added it; nil where members are not told apart.
+func (b *Board) Add(ctx context.Context, id string, spec job.Spec, sign func(job.Job) ([]byte, error)) (job.Job, error) {
 	if err := Check(spec); err != nil {
 		return job.Job{}, err
 	}
 	fact := job.Fact{Type: job.Added, Time: b.time(), By: b.member, Spec: &spec}
+	if sign != nil {
+		var err error
+		if fact.Signature, err = sign((job.Job{ID: id}).After(fact)); err != nil {
+			return job.Job{}, err
+		}
+	}
 	event, err := newEvent(link.Job(id), fact, 0)
 	if err != nil {
 		return job.Job{}, err
@@ -79,8 +87,18 @@ func (b *Board) Claim(ctx context.Context, id string, labels []string, usd float
 // Change appends the fact that do makes of a job as it is. What it decides about an attempt's end settles what the
 // attempt holds of its cap, in the same append. do is asked again where another member was first.
 func (b *Board) Change(ctx context.Context, id string, do func(job.Job) (job.Fact, error)) (job.Job, error) {
+	sure := false // the cap is as the fleet has it
 	for range tries {
-		events, j, err := b.decide(id, do)
+		events, j, err := b.decide(id, do, sure)
+		if errors.Is(err, errBehind) {
+			if _, err = b.log.Barrier(ctx); err == nil {
+				err, sure = b.reread(ctx, link.Cap(CapOf(j.Spec))), true
+			}
+			if err != nil {
+				return j, err
+			}
+			continue
+		}
 		if err != nil {
 			return j, err
 		}
@@ -98,8 +116,12 @@ func (b *Board) Change(ctx context.Context, id string, do func(job.Job) (job.Fac
 	return job.Job{}, fmt.Errorf("job %s: %w", id, store.ErrConflict)
 }
 
+// errBehind says that the cap does not have yet what the job has: an attempt holds something of it from its claim on,
+// and a change that did not know would leave that held for ever.
+var errBehind = errors.New("the cap is behind its job")
+
 // decide is what is to be appended for a change.
-func (b *Board) decide(id string, do func(job.Job) (job.Fact, error)) ([]store.NewEvent, job.Job, error) {
+func (b *Board) decide(id string, do func(job.Job) (job.Fact, error), sure bool) ([]store.NewEvent, job.Job, error) {
 	b.mu.Lock()
 	known := b.jobs[id]
 	name := CapOf(known.is.Spec)
@@ -119,6 +141,9 @@ func (b *Board) decide(id string, do func(job.Job) (job.Fact, error)) ([]store.N
 		return nil, j, err
 	}
 	events := []store.NewEvent{event}
+	if _, holds := limit.is.Held[id]; fact.Over() && !holds && j.State != job.Pending && !sure {
+		return nil, j, errBehind
+	}
 
 	about, changes, err := capFact(limit.is, j, fact)
 	if err != nil || !changes {

@@ -11,10 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Machine is where this member does its jobs. All methods may be called at once.
@@ -30,16 +33,34 @@ type Machine interface {
 	Start(ctx context.Context, owner string, j job.Job) error
 	// Attempt is what was started under an id; false where nothing was.
 	Attempt(owner string) (Attempt, bool)
-	// Attempts are those that have not ended: the jobs that they are for, by id.
-	Attempts() map[string]string
+	// Attempts are those that have not ended, by id.
+	Attempts() map[string]Task
 	// Cancel ends an attempt. Cancelling it again for the same reason changes nothing.
 	Cancel(ctx context.Context, owner, why string) error
 	// Release lets an attempt begin new effects that this process has found running: until then it holds them back,
 	// because the job may be another member's by now.
 	Release(owner string)
-	// Tell tells people of this machine something, with the id of a decision where there is one.
-	Tell(ctx context.Context, title, text, decision string)
+	// Tell tells people of this machine something.
+	Tell(ctx context.Context, n Notice)
 }
+
+// Notice is something that people are told.
+type Notice struct {
+	Title, Text string
+	Project     string // its name in the fleet
+	// Decision is the id of what they are asked, with the answers that there are; empty where they are not.
+	Decision string
+	Options  []string
+}
+
+// Task is what an attempt is for.
+type Task struct {
+	Job   string
+	Again bool // the others do it again when this machine loses the fleet
+}
+
+// Unheard is why a machine ends an attempt by itself.
+const Unheard = "this machine had no connection to the fleet for 20 seconds, and the job is done again elsewhere"
 
 // Attempt is how far an attempt is.
 type Attempt struct {
@@ -62,12 +83,18 @@ type Member struct {
 	// Wake makes it look: an attempt may have ended, or there is room. It may be nil.
 	Wake <-chan struct{}
 
+	mu     sync.Mutex
+	passed map[string]string // jobs that wait, and why this member does not take them
+
 	revoked map[string]bool // attempts that were cancelled because their jobs gave them up
 }
 
 // glance is how often a member looks without being told to: its configuration may have changed, and what failed
 // is tried again.
 const glance = 5 * time.Second
+
+// breath is the least time between two looks: in a busy fleet there is news all the time.
+const breath = 20 * time.Millisecond
 
 // Run takes jobs until the context ends.
 func (m *Member) Run(ctx context.Context) {
@@ -82,6 +109,7 @@ func (m *Member) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		timer.Stop()
+		_ = pause.For(ctx, breath) // the loop looks whether it has ended
 	}
 }
 
@@ -93,17 +121,35 @@ func (m *Member) Look(ctx context.Context) {
 		}
 	}
 	m.review(ctx)
+	passed := map[string]string{}
 	for _, j := range m.Board.Live() {
-		if ctx.Err() != nil || m.Machine.Room() <= 0 {
+		if ctx.Err() != nil {
 			return
 		}
 		if !j.May(m.Name, m.Machine.Labels()) {
 			continue
 		}
-		if usd, err := m.Machine.Fits(ctx, j); err == nil {
-			m.logError("take a job", j, m.take(ctx, j, usd))
+		if m.Machine.Room() <= 0 { // before anything is read: there may be many jobs
+			passed[j.ID] = "there is no room for another agent"
+			continue
 		}
+		usd, err := m.Machine.Fits(ctx, j)
+		if err != nil {
+			passed[j.ID] = err.Error()
+			continue
+		}
+		m.logError("take a job", j, m.take(ctx, j, usd))
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.passed = passed
+}
+
+// Passed are the jobs that wait although this member has what they need, with why it does not take them.
+func (m *Member) Passed() map[string]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.passed)
 }
 
 // take claims a job and starts it. That another member was first, or that the cap is full, is no error.
@@ -179,6 +225,9 @@ func (m *Member) begin(ctx context.Context, j job.Job) error {
 func (m *Member) end(ctx context.Context, j job.Job, a Attempt) error {
 	status := cmp.Or(a.Status, "failed")
 	return m.change(ctx, j, func(now job.Job) (job.Fact, error) {
+		if status == "cancelled" && a.Reason == Unheard {
+			return now.GiveBack(m.Name, j.Attempt, a.Reason, a.USD, m.Now())
+		}
 		return now.End(m.Name, j.Attempt, status, a.Reason, a.USD, m.Now())
 	})
 }
@@ -208,7 +257,8 @@ func (m *Member) change(ctx context.Context, j job.Job, do func(job.Job) (job.Fa
 
 // review looks at what runs here for jobs: an attempt that its job has given up is cancelled, and people are told.
 func (m *Member) review(ctx context.Context) {
-	for owner, id := range m.Machine.Attempts() {
+	for owner, of := range m.Machine.Attempts() {
+		id := of.Job
 		j, known := m.Board.Job(id)
 		switch {
 		case known && m.has(j, owner):
@@ -240,7 +290,7 @@ func (m *Member) revoke(ctx context.Context, owner, id string) {
 		m.Machine.Release(owner)
 		return
 	}
-	why := fmt.Sprintf("job %s was given up while %s was not heard of", id, m.Name)
+	why := fmt.Sprintf("job %s was given up while %s did not report", id, m.Name)
 	switch {
 	case j.State == job.Ended:
 		why += ": it is " + j.Status
@@ -257,7 +307,7 @@ func (m *Member) revoke(ctx context.Context, owner, id string) {
 	m.revoked[owner] = true
 	m.Machine.Release(owner) // for what cancelling it leads to
 	m.Log.Warn("cancelled an attempt that was given up", "job", id, "id", owner)
-	m.Machine.Tell(ctx, "An attempt was cancelled", why, "")
+	m.Machine.Tell(ctx, Notice{Title: "An attempt was cancelled", Text: why, Project: j.Spec.Project})
 }
 
 func (m *Member) logError(what string, j job.Job, err error) {

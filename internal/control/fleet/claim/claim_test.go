@@ -1,4 +1,4 @@
-package claim
+package claim_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/claim/claimtest"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
 )
@@ -18,9 +19,9 @@ const one = "0000000000000001"
 func TestIssue20AJobFromOneMemberIsDoneByAnother(t *testing.T) {
 	f := linktest.New(t)
 	add(t, f, job.Spec{Project: "shop", Command: "fix", Needs: []string{"gpu"}, USD: 5}, one)
-	without, with := newYard(1), newYard(1, "gpu", "linux")
+	without, with := claimtest.New(1), claimtest.New(1, "gpu", "linux")
 	member(t, f.Member("a").Log, "a", without).Look(t.Context())
-	if got := without.jobs(); got != nil {
+	if got := without.Jobs(); got != nil {
 		t.Errorf("a member without the label took %v", got)
 	}
 
@@ -33,7 +34,7 @@ func TestIssue20AJobFromOneMemberIsDoneByAnother(t *testing.T) {
 		t.Errorf("while it runs: %+v", c)
 	}
 
-	with.finish("done", 1.5)
+	with.Finish("done", 1.5)
 	b.Look(t.Context())
 	if j := jobOf(t, f, one); j.State != job.Ended || j.Status != "done" || j.USD != 1.5 {
 		t.Errorf("%+v", j)
@@ -41,7 +42,7 @@ func TestIssue20AJobFromOneMemberIsDoneByAnother(t *testing.T) {
 	if c := open(t, f.Member("a").Log, "a").Cap("default"); len(c.Held) != 0 || c.Spent != 1.5 {
 		t.Errorf("after its end: %+v", c)
 	}
-	if got := with.jobs(); !slices.Equal(got, []string{one}) {
+	if got := with.Jobs(); !slices.Equal(got, []string{one}) {
 		t.Errorf("started: %v", got)
 	}
 }
@@ -56,16 +57,16 @@ func TestIssue20MembersShareJobs(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	yards := map[string]*yard{"a": newYard(3), "b": newYard(3), "c": newYard(3)}
+	yards := map[string]*claimtest.Yard{"a": claimtest.New(3), "b": claimtest.New(3), "c": claimtest.New(3)}
 	var all sync.WaitGroup
 	for name, y := range yards {
 		m := member(t, f.Member(name).Log, name, y)
 		wake := make(chan struct{}, 1)
 		m.Wake = wake
-		y.point = func(what string) {
+		y.Point = func(what string) {
 			if what == "started" { // it ends at once, beside
 				all.Go(func() {
-					y.finish("done", 0)
+					y.Finish("done", 0)
 					select {
 					case wake <- struct{}{}:
 					default:
@@ -97,8 +98,8 @@ func TestIssue20MembersShareJobs(t *testing.T) {
 
 	var started []string
 	for name, y := range yards {
-		t.Logf("%s did %d", name, len(y.jobs()))
-		started = append(started, y.jobs()...)
+		t.Logf("%s did %d", name, len(y.Jobs()))
+		started = append(started, y.Jobs()...)
 	}
 	slices.Sort(started)
 	if !slices.Equal(started, numbered(jobs)) {
@@ -110,8 +111,8 @@ func TestIssue20MembersShareJobs(t *testing.T) {
 func TestIssue20AMemberRefusesWhatItCannotStart(t *testing.T) {
 	f := linktest.New(t)
 	add(t, f, job.Spec{}, one)
-	bad, good := newYard(1), newYard(1)
-	bad.refuse = errNot
+	bad, good := claimtest.New(1), claimtest.New(1)
+	bad.Refuse = errNot
 	a := member(t, f.Member("a").Log, "a", bad)
 	a.Look(t.Context())
 	a.Look(t.Context())
@@ -131,9 +132,9 @@ func TestIssue20AMemberRefusesWhatItCannotStart(t *testing.T) {
 func TestWhatIsLeftForOthers(t *testing.T) {
 	f := linktest.New(t)
 	add(t, f, job.Spec{}, one)
-	unfit := newYard(1)
-	unfit.wrong = errNot
-	for name, y := range map[string]*yard{"unfit": unfit, "full": newYard(0)} {
+	unfit := claimtest.New(1)
+	unfit.Wrong = errNot
+	for name, y := range map[string]*claimtest.Yard{"unfit": unfit, "full": claimtest.New(0)} {
 		member(t, f.Member(name).Log, name, y).Look(t.Context())
 	}
 	if j := jobOf(t, f, one); j.State != job.Pending || j.Attempt != 0 {
@@ -145,7 +146,7 @@ func TestWhatIsLeftForOthers(t *testing.T) {
 func TestIssue20ARunningJobIsCancelled(t *testing.T) {
 	f := linktest.New(t)
 	add(t, f, job.Spec{}, one)
-	y := newYard(1)
+	y := claimtest.New(1)
 	a := member(t, f.Member("a").Log, "a", y)
 	a.Look(t.Context())
 	other := open(t, f.Member("b").Log, "b")
@@ -155,20 +156,20 @@ func TestIssue20ARunningJobIsCancelled(t *testing.T) {
 	check(t, a.Board.Fresh(t.Context(), one))
 	a.Look(t.Context())
 	a.Look(t.Context())
-	if j := jobOf(t, f, one); j.Status != "cancelled" || y.running() != 0 {
-		t.Errorf("%+v, %d run", j, y.running())
+	if j := jobOf(t, f, one); j.Status != "cancelled" || y.Running() != 0 {
+		t.Errorf("%+v, %d run", j, y.Running())
 	}
 }
 
 // An attempt that comes back finds what was decided: it goes on while the job is still its own, and is cancelled
 // here, and people are told, when the job is another's.
 func TestIssue20AnAttemptComesBack(t *testing.T) {
-	lost := func(t *testing.T) (*linktest.Fleet, *yard) {
+	lost := func(t *testing.T) (*linktest.Fleet, *claimtest.Yard) {
 		f := linktest.New(t)
 		add(t, f, job.Spec{}, one)
-		y := newYard(1)
+		y := claimtest.New(1)
 		member(t, f.Member("a").Log, "a", y).Look(t.Context())
-		y.released = map[string]bool{}
+		y.Restart()
 		_, err := open(t, f.Member("b").Log, "b").Change(t.Context(), one, func(j job.Job) (job.Fact, error) { return j.Lose("b", 1, time.Now()) })
 		check(t, err)
 		return f, y
@@ -178,7 +179,7 @@ func TestIssue20AnAttemptComesBack(t *testing.T) {
 		_, err := open(t, f.Member("b").Log, "b").Change(t.Context(), one, func(j job.Job) (job.Fact, error) { return j.Decide(1, choice, "b", time.Now()) })
 		check(t, err)
 	}
-	back := func(t *testing.T, f *linktest.Fleet, y *yard) {
+	back := func(t *testing.T, f *linktest.Fleet, y *claimtest.Yard) {
 		t.Helper()
 		a := member(t, f.Member("a").Log, "a", y)
 		for range 3 {
@@ -190,8 +191,8 @@ func TestIssue20AnAttemptComesBack(t *testing.T) {
 	t.Run("nothing was decided", func(t *testing.T) {
 		f, y := lost(t)
 		back(t, f, y)
-		if j := jobOf(t, f, one); j.State != job.Running || j.Attempt != 1 || y.running() != 1 || !y.released[mine] {
-			t.Errorf("%+v, %+v", j, y)
+		if j := jobOf(t, f, one); j.State != job.Running || j.Attempt != 1 || y.Running() != 1 || !y.Released(mine) {
+			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Told())
 		}
 	})
 	t.Run("wait", func(t *testing.T) {
@@ -201,34 +202,34 @@ func TestIssue20AnAttemptComesBack(t *testing.T) {
 			t.Fatalf("%+v", j)
 		}
 		back(t, f, y)
-		if j := jobOf(t, f, one); j.State != job.Running || j.Waiting || y.running() != 1 || !y.released[mine] {
-			t.Errorf("%+v, %+v", j, y)
+		if j := jobOf(t, f, one); j.State != job.Running || j.Waiting || y.Running() != 1 || !y.Released(mine) {
+			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Told())
 		}
 	})
 	t.Run("cancel", func(t *testing.T) {
 		f, y := lost(t)
 		decide(t, f, "cancel")
 		back(t, f, y)
-		if j := jobOf(t, f, one); j.Status != "cancelled" || y.running() != 0 || len(y.told) != 1 {
-			t.Errorf("%+v, %+v", j, y)
+		if j := jobOf(t, f, one); j.Status != "cancelled" || y.Running() != 0 || len(y.Told()) != 1 {
+			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Told())
 		}
 	})
 	t.Run("again", func(t *testing.T) {
 		f, y := lost(t)
 		decide(t, f, "again")
-		elsewhere := newYard(1)
+		elsewhere := claimtest.New(1)
 		member(t, f.Member("b").Log, "b", elsewhere).Look(t.Context())
 		back(t, f, y)
 		if j := jobOf(t, f, one); j.State != job.Running || j.Member != "b" || j.Attempt != 2 {
 			t.Errorf("%+v", j)
 		}
-		if y.running() != 0 || len(y.told) != 1 || elsewhere.running() != 1 {
-			t.Errorf("%+v", y)
+		if y.Running() != 0 || len(y.Told()) != 1 || elsewhere.Running() != 1 {
+			t.Errorf("%d run, told %v", y.Running(), y.Told())
 		}
 	})
 	t.Run("with its end", func(t *testing.T) {
 		f, y := lost(t)
-		y.finish("done", 2)
+		y.Finish("done", 2)
 		back(t, f, y)
 		if j := jobOf(t, f, one); j.Status != "done" || j.USD != 2 {
 			t.Errorf("%+v", j)

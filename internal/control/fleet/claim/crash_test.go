@@ -1,4 +1,4 @@
-package claim
+package claim_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
+	"github.com/stopgate/stopgate/internal/control/fleet/claim"
+	"github.com/stopgate/stopgate/internal/control/fleet/claim/claimtest"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
 	"github.com/stopgate/stopgate/internal/control/store"
@@ -60,18 +62,18 @@ func TestIssue20AMemberIsKilledAnywhere(t *testing.T) {
 	for n := 1; ; n++ {
 		id := numbered(n)[n-1]
 		add(t, f, job.Spec{USD: 1}, id)
-		y, left, where := newYard(1), n, ""
-		y.point = func(what string) {
+		y, left, where := claimtest.New(1), n, ""
+		y.Point = func(what string) {
 			if left--; left == 0 {
 				where = what
 				panic(killed{})
 			}
 		}
 		live := func() {
-			m := &Member{Name: "a", Board: open(t, flaky{log, y.point}, "a"), Machine: y, Log: quiet, Now: time.Now}
+			m := &claim.Member{Name: "a", Board: open(t, flaky{log, y.Point}, "a"), Machine: y, Log: quiet, Now: time.Now}
 			for range 4 {
 				m.Look(t.Context())
-				y.finish("done", 0.5)
+				y.Finish("done", 0.5)
 			}
 		}
 		crashed := life(live)
@@ -81,7 +83,7 @@ func TestIssue20AMemberIsKilledAnywhere(t *testing.T) {
 		if j := jobOf(t, f, id); j.Status != "done" || j.Attempt != 1 || j.USD != 0.5 {
 			t.Errorf("killed at %d (%s): %+v", n, where, j)
 		}
-		if got := y.jobs(); !slices.Equal(got, []string{id}) {
+		if got := y.Jobs(); !slices.Equal(got, []string{id}) {
 			t.Errorf("killed at %d (%s): started %v", n, where, got)
 		}
 		if c := open(t, log, "a").Cap("default"); len(c.Held) != 0 || c.Spent != 0.5*float64(n) {

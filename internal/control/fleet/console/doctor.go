@@ -91,6 +91,7 @@ func (c *command) doctor(ctx context.Context) error {
 		}
 	}
 	d.checkStore(id, s)
+	d.checkMembers(s)
 	return c.diagnosed(d)
 }
 
@@ -185,7 +186,7 @@ func (c *command) checkHub(ctx context.Context, d *diagnosis, id member.Identity
 		d.add(levelWarn, what, fmt.Sprintf("it is of version %s, and this stopgate of %s", s.Version, version()), fmt.Sprintf("install the same version on both; then, on that machine, kill %d: the daemon starts the new hub", s.PID))
 	}
 	if left := s.Expires.Sub(c.now()); left < 60*24*time.Hour {
-		d.add(levelWarn, what, "its certificate expires on "+s.Expires.Format(time.DateOnly), "make the fleet anew before that: stopgate fleet leave, init and join")
+		d.add(levelWarn, what, "its certificate expires on "+s.Expires.Format(time.DateOnly), "make the fleet again before that: stopgate fleet leave, init and join")
 	}
 	if !s.SyncAlways {
 		d.add(levelDead, what, "it does not write to its disk before it acknowledges: a power cut loses what was acknowledged", fmt.Sprintf("on that machine, kill %d: the daemon starts the hub as it should be", s.PID))
@@ -212,7 +213,7 @@ func symptom(ctx context.Context, id member.Identity, number int, err error) (te
 	case errors.Is(err, nats.ErrPermissionViolation):
 		return "it refuses what this stopgate asks: " + err.Error(), "install the same version of stopgate on both machines"
 	case errors.As(err, &wrong) && wrong.Reason == x509.Expired:
-		return "its certificate is not valid at this machine's time", "check the clock: timedatectl; else make the fleet anew"
+		return "its certificate is not valid at this machine's time", "check the clock: timedatectl; if it is right, make the fleet again"
 	case strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), "tls:"):
 		return "what answers there is not a hub of this fleet: " + err.Error(), "which program has port " + fmt.Sprint(where.Port) + " there? The hub needs it"
 	}
@@ -268,6 +269,18 @@ func (d *diagnosis) checkStore(id member.Identity, s status) {
 		d.add(levelWarn, "store", fmt.Sprintf("it has %s; only the administrator of %s can see whether sync_interval is always", plain.Count(len(s.Members), "machine"), id.NATS), "set sync_interval: always in the servers' configuration")
 	default:
 		d.add(levelOK, "store", "it can be read; the fleet has "+plain.Count(len(s.Members), "machine"), "")
+	}
+}
+
+// checkMembers says which machines are away, or of another version.
+func (d *diagnosis) checkMembers(s status) {
+	for _, m := range s.Members {
+		switch {
+		case m.State == "silent" || m.State == "lost":
+			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has not reported for %s", plain.Duration(time.Duration(m.Heard)*time.Second)), "is it up, and its daemon? On it: stopgate fleet doctor. If it is gone for good: stopgate fleet leave "+m.Name)
+		case m.Version != "" && m.Version != version():
+			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has version %s, and this machine %s", m.Version, version()), "install the same version on both")
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func (c *command) init(ctx context.Context, fleet string, o initOptions) error {
 	if err := hub.CheckPorts(own, len(id.Hubs) > 1); err != nil {
 		return codeError{err, exitCouldNotRun, fmt.Sprintf("choose another port: --hub %s:PORT", own.Host)}
 	}
-	if err := c.found(id); err != nil {
+	if err := hub.Found(c.stateDir, id, c.now()); err != nil {
 		return err
 	}
 	return c.begun(ctx)
@@ -84,8 +84,7 @@ func (c *command) newIdentity(fleet string, o initOptions) (id member.Identity, 
 			return id, codeError{err, exitUsage, ""}
 		}
 	}
-	id.Key, err = member.MakeKey(c.stateDir)
-	return id, err
+	return id, nil
 }
 
 // hubsOf are the hubs that a fleet is to have: one or three. The first one is this machine's.
@@ -124,31 +123,6 @@ func ownAddress() (string, error) {
 	defer conn.Close()
 	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
 	return host, err
-}
-
-// found makes the fleet: its authority, the first hub, the first member.
-func (c *command) found(id member.Identity) error {
-	authority, err := member.NewAuthority(id.Fleet, c.now())
-	if err != nil {
-		return err
-	}
-	id.CA = authority.PEM()
-	request, err := member.RequestCertificate(c.stateDir)
-	if err != nil {
-		return err
-	}
-	certificate, err := authority.Sign(id.Hubs[0], 1, request, c.now())
-	if err != nil {
-		return err
-	}
-	first := member.Record{Name: id.Name, User: id.User, Key: id.Key, Hub: 1, Time: c.now().UTC().Truncate(time.Second)}
-	if err := member.SaveHub(c.stateDir, certificate, []member.Record{first}); err != nil {
-		return err
-	}
-	if err := authority.Save(c.stateDir); err != nil {
-		return err
-	}
-	return id.Save(c.stateDir)
 }
 
 // begun starts the hub that was just made, and says what comes next.
@@ -223,6 +197,10 @@ func (c *command) initNATS(ctx context.Context, id member.Identity, o initOption
 		return codeError{err, exitUsage, ""}
 	}
 	id.NATS = o.nats
+	var err error
+	if id.Key, err = member.MakeKey(c.stateDir); err != nil {
+		return err
+	}
 	nc, err := member.Connect(ctx, c.stateDir, id)
 	if err != nil {
 		return codeError{err, exitCouldNotRun, ""}

@@ -82,7 +82,9 @@ func (c *command) enter(ctx context.Context, token member.Token, name, creds str
 	if err := member.SaveCredentials(c.stateDir, creds); err != nil {
 		return id, codeError{err, exitUsage, ""}
 	}
-	if err := id.Enroll(ctx, c.stateDir, c.now()); err != nil {
+	if err := id.Enroll(ctx, c.stateDir, c.now()); errors.Is(err, member.ErrTaken) {
+		return id, err
+	} else if err != nil {
 		return id, codeError{err, exitCouldNotRun, "the credentials need the permissions that stopgate fleet init printed"}
 	}
 	return id, id.Save(c.stateDir)

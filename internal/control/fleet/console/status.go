@@ -71,17 +71,35 @@ func (c *command) look(ctx context.Context, id member.Identity) status {
 	if id.NATS != "" {
 		s.Connected, s.Quorum = err == nil, err == nil
 	}
+	seen := c.seen(ctx)
 	for _, r := range records {
 		if r.Left {
 			continue
 		}
-		s.Members = append(s.Members, daemonapi.FleetMember{Name: r.Name, User: r.User, Hub: r.Hub > 0, State: "unknown", Room: -1})
+		m := daemonapi.FleetMember{Name: r.Name, User: r.User, State: "unknown", Room: -1}
+		if at := slices.IndexFunc(seen, func(m daemonapi.FleetMember) bool { return m.Name == r.Name }); at >= 0 {
+			m = seen[at]
+		}
+		m.User, m.Hub = r.User, r.Hub > 0
+		s.Members = append(s.Members, m)
 		if r.Hub > 0 && r.Hub <= len(s.HubStatus) {
 			s.HubStatus[r.Hub-1].Member = r.Name
 			s.Hubs = append(s.Hubs, r.Name)
 		}
 	}
 	return s
+}
+
+// seen are the machines as this one's daemon sees them: it listens to their beats. Without a daemon there are
+// none.
+func (c *command) seen(ctx context.Context) []daemonapi.FleetMember {
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	f, err := daemonapi.At(c.stateDir).Fleet(ctx)
+	if err != nil {
+		fmt.Fprintln(c.errOut, "stopgate: the daemon of this machine does not tell which machines are up:", plain.Line(err.Error()))
+	}
+	return f.Members
 }
 
 func (s status) text(id member.Identity, now time.Time) string {
@@ -119,7 +137,7 @@ func (s status) servers() string {
 	case len(s.HubStatus) == 1:
 		return "1 hub (not highly available)"
 	case !s.HighlyAvailable:
-		return fmt.Sprintf("%d hubs, of which not all answer (losing another one stops the fleet)", len(s.HubStatus))
+		return fmt.Sprintf("%d hubs, and not all answer (losing another one stops the fleet)", len(s.HubStatus))
 	}
 	return fmt.Sprintf("%d hubs (one may be lost)", len(s.HubStatus))
 }

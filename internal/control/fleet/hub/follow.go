@@ -79,6 +79,8 @@ func (h *hub) waits() string {
 	switch {
 	case len(missing) > 0:
 		return "the fleet waits for " + strings.Join(missing, " and ")
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the hubs have not agreed on a leader yet; that takes some seconds"
 	case err != nil:
 		return err.Error()
 	}
@@ -104,10 +106,25 @@ func (h *hub) followOnce(ctx context.Context) error {
 	h.state.set(l.Log, nil)
 	h.Log.Info("the fleet's store is open", "position", from)
 	for e, err := range l.Log.Watch(ctx, link.MemberOf(""), from) {
+		if errors.Is(err, store.ErrDamaged) {
+			h.Log.Error("the fleet's store is damaged; the hub looks for changes of members each second", "error", err)
+			return h.poll(ctx, l.Log)
+		}
 		if err != nil {
 			return err
 		}
 		h.take(e)
+	}
+	return nil
+}
+
+// poll looks for members again and again. It passes over what is damaged, which any member can cause: that
+// must not keep the others out.
+func (h *hub) poll(ctx context.Context, log *storage.Store) error {
+	for pause.For(ctx, followPause) == nil {
+		if err := h.catchUp(ctx, log); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -137,9 +154,7 @@ func (h *hub) catchUp(ctx context.Context, log *storage.Store) error {
 	if members == nil && err != nil {
 		return err
 	}
-	if err != nil {
-		h.Log.Error("a member's record is not taken over", "error", err)
-	}
+	h.logWrong(err)
 	stored := map[string]bool{}
 	for _, r := range members {
 		stored[r.Name] = true
@@ -156,6 +171,18 @@ func (h *hub) catchUp(ctx context.Context, log *storage.Store) error {
 		}
 	}
 	return nil
+}
+
+// logWrong logs what is wrong with records when that changes.
+func (h *hub) logWrong(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != h.wrong && text != "" {
+		h.Log.Error("a member's record is not taken over", "error", err)
+	}
+	h.wrong = text
 }
 
 // take takes an event about a member over. One that no hub has signed is not about a member.

@@ -7,6 +7,7 @@ package hub
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -38,6 +39,7 @@ type hub struct {
 	nc     *nats.Conn
 	since  time.Time
 	state  state
+	wrong  string // with records of members, as it was logged
 }
 
 // Run is the hub of this machine, until the context ends or the machine leaves the fleet. The error says also
@@ -91,6 +93,9 @@ func (h *hub) start() error {
 	if h.users, err = newUsers(h, certificate); err != nil {
 		return err
 	}
+	if h.takenOut() {
+		return errTakenOut
+	}
 	options, err := h.options(certificate)
 	if err != nil {
 		return err
@@ -106,11 +111,20 @@ func (h *hub) start() error {
 		return fmt.Errorf("the hub cannot listen at %s: is the port in use?", options.ClientAdvertise)
 	}
 	h.nc, err = nats.Connect("", nats.InProcessServer(h.server), nats.UserInfo(hubUser, h.users.secret),
-		nats.MaxReconnects(-1), nats.Name(member.HubName(h.id.Hub)), nats.CustomInboxPrefix(link.Inbox(hubUser+"-"+h.users.secret[:8])))
+		nats.MaxReconnects(-1), nats.Name(member.HubName(h.id.Hub)), nats.CustomInboxPrefix(link.Inbox(hubUser+"-"+rand.Text())))
 	if err != nil {
 		h.server.Shutdown()
 	}
 	return err
+}
+
+// errTakenOut ends the hub of a machine that the founder has taken out. Its certificate is still valid: the
+// others cannot keep it from being a hub.
+var errTakenOut = errors.New("this machine was taken out of the fleet: run stopgate fleet leave")
+
+func (h *hub) takenOut() bool {
+	r, known := h.users.get(h.id.Name)
+	return known && r.Left && r.Key == h.id.Key
 }
 
 // lookEvery is how often a hub looks whether its machine has left the fleet.
@@ -127,6 +141,9 @@ func (h *hub) stay(ctx context.Context) error {
 		if errors.Is(err, member.ErrNone) || err == nil && (now.Fleet != h.id.Fleet || now.Key != h.id.Key || now.Hub != h.id.Hub) {
 			h.Log.Info("the hub ends: this machine has left the fleet", "fleet", h.id.Fleet)
 			return nil
+		}
+		if h.takenOut() {
+			return errTakenOut
 		}
 		if !h.server.Running() {
 			return errors.New("the server has ended by itself")

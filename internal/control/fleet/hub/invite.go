@@ -52,8 +52,11 @@ func updateInvitations(ctx context.Context, stateDir string, change func(*[]invi
 	lock := statefile.Lock{Path: path + lockfile.Suffix, Patience: 10 * time.Second, What: "the invitations"}
 	return statefile.Update(ctx, path, lock, func() ([]invitation, error) {
 		all, err := statefile.Read[[]invitation](path, 1<<20)
-		if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil
+		case statefile.IsDamaged(err):
+			return nil, fmt.Errorf("%s is damaged (%w): remove it; tokens that were not used are void then", path, err)
 		}
 		return all, err
 	}, change)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,16 +14,29 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	storage "github.com/stopgate/stopgate/internal/control/store/jetstream"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // requestPatience is how long one request may take.
 const requestPatience = 25 * time.Second
 
+// atOnce is how many requests are answered at once. Who asks more often gets no answer, and asks again.
+const atOnce = 32
+
 // serve answers requests of members and of machines that join. The last part of the subject is who asks: the
 // server has seen to that.
 func (h *hub) serve(ctx context.Context) error {
+	free := make(chan struct{}, atOnce)
 	_, err := h.nc.Subscribe(h.names.AskHub(member.HubName(h.id.Hub), "*", "*"), func(msg *nats.Msg) {
-		go h.answer(ctx, msg)
+		select {
+		case free <- struct{}{}:
+			go func() {
+				defer func() { <-free }()
+				h.answer(ctx, msg)
+			}()
+		default:
+		}
 	})
 	if err != nil {
 		return err
@@ -84,7 +98,7 @@ func (h *hub) tryJoin(ctx context.Context, invitation string, body []byte) (answ
 		return answer, errors.New("the machine's key is invalid")
 	}
 	if had, known := h.users.get(request.Name); known && !had.Left && had.Key != request.Key {
-		return answer, fmt.Errorf("the fleet has a member %s already: choose another name with --name", request.Name)
+		return answer, fmt.Errorf("%w: %s is in the fleet already; choose another name with --name", member.ErrTaken, request.Name)
 	}
 	one, err := use(ctx, h.StateDir, invitation, request, h.Now())
 	if err != nil {
@@ -118,14 +132,30 @@ func (h *hub) sign(number int, request string) (string, error) {
 // admit makes a machine a member. Hubs join before the fleet's store can be made, which needs them all:
 // then the record waits in our copy.
 func (h *hub) admit(ctx context.Context, record member.Record) error {
-	log := h.state.open()
-	switch {
-	case log == nil && record.Hub > 0:
+	if h.state.open() == nil && record.Hub > 0 {
 		return h.users.set(record)
-	case log == nil:
+	}
+	log := h.awaitStore(ctx)
+	if log == nil {
 		return fmt.Errorf("the fleet cannot take members in yet: %s", h.waits())
 	}
 	return h.write(ctx, log, record)
+}
+
+// electionPatience is how long hubs may take to choose a leader.
+const electionPatience = 15 * time.Second
+
+// awaitStore is the store; nil where it cannot be used. Where all hubs are there, it waits: they choose a leader.
+func (h *hub) awaitStore(ctx context.Context) *storage.Store {
+	ctx, cancel := context.WithTimeout(ctx, electionPatience)
+	defer cancel()
+	for {
+		log := h.state.open()
+		away := slices.ContainsFunc(h.peers(), func(p member.HubPeer) bool { return !p.Online })
+		if log != nil || away || pause.For(ctx, 100*time.Millisecond) != nil {
+			return log
+		}
+	}
 }
 
 // leave takes a member away: itself, or another one if the founder asks.
@@ -139,6 +169,8 @@ func (h *hub) leave(ctx context.Context, from string, body []byte) (answer membe
 		return member.LeaveAnswer{Error: err.Error()}
 	}
 	h.Log.Info("a machine has left", "member", request.Member, "by", from)
+	left, _ := h.users.get(request.Member)
+	answer.Hub = left.Hub
 	return answer
 }
 
@@ -152,7 +184,7 @@ func (h *hub) tryLeave(ctx context.Context, from, name string) error {
 	case record.Left:
 		return nil
 	}
-	log := h.state.open()
+	log := h.awaitStore(ctx)
 	if log == nil {
 		return fmt.Errorf("nothing was changed: %s", h.waits())
 	}

@@ -34,7 +34,7 @@ func (h *hub) options(certificate *tls.Certificate) (*server.Options, error) {
 		ServerName: member.HubName(h.id.Hub),
 		Host:       listenHost(own), Port: own.Port, ClientAdvertise: own.Address(),
 		TLS: true, TLSConfig: members, TLSTimeout: handshake.Seconds(),
-		CustomClientAuthentication: h.users, AlwaysEnableNonce: true,
+		CustomClientAuthentication: h.users, AlwaysEnableNonce: true, AuthTimeout: 2 * handshake.Seconds(),
 		JetStream: true, StoreDir: filepath.Join(member.HubDir(h.StateDir), "jetstream"),
 		SyncAlways: true, MaxPayload: link.MaxRequest, NoSigs: true,
 		PingInterval: 10 * time.Second, MaxPingsOut: 2, // a member whose machine is gone

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // hubUser is who the hub itself is at its own server. Its password lives as long as the process.
@@ -36,7 +37,9 @@ type users struct {
 
 func newUsers(h *hub, certificate *tls.Certificate) (*users, error) {
 	known, err := member.LoadMembers(h.StateDir)
-	if err != nil {
+	if statefile.IsDamaged(err) {
+		h.Log.Error("the copy of the members' list is damaged; it is read from the fleet's store again", "error", err)
+	} else if err != nil {
 		return nil, err
 	}
 	u := &users{

@@ -10,6 +10,7 @@ package job
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,15 +41,17 @@ const (
 
 // Spec is what is to be done.
 type Spec struct {
-	Project string            `json:"project"` // its name: each member maps it to a path
-	Command string            `json:"command"`
-	Args    []string          `json:"args,omitempty"`
-	Needs   []string          `json:"needs,omitempty"` // labels that a member must have
-	Host    string            `json:"host,omitempty"`  // the only member that may do it
-	OnLost  OnLost            `json:"on_lost,omitempty"`
-	Cap     string            `json:"cap,omitempty"` // that it counts against
-	USD     float64           `json:"usd,omitempty"` // reserved of the cap where the runbook has no budget
-	Vars    map[string]string `json:"vars,omitempty"`
+	Project string   `json:"project"` // its name: each member maps it to a path
+	Command string   `json:"command"`
+	Args    []string `json:"args,omitempty"`
+	Needs   []string `json:"needs,omitempty"` // labels that a member must have
+	Host    string   `json:"host,omitempty"`  // the only member that may do it
+	OnLost  OnLost   `json:"on_lost,omitempty"`
+	Cap     string   `json:"cap,omitempty"` // that it counts against
+	USD     float64  `json:"usd,omitempty"` // reserved of the cap where the runbook has no budget
+	// Worker means that Command is a worker, which has an item of a queue with these Vars.
+	Worker bool              `json:"worker,omitempty"`
+	Vars   map[string]string `json:"vars,omitempty"`
 }
 
 // Job is a job as its facts say it is.
@@ -56,7 +59,7 @@ type Job struct {
 	ID      string
 	Spec    Spec
 	Added   time.Time
-	By      string // the member that added it
+	By      string // the member that added it, as it says itself: the signature proves it
 	State   State
 	Attempt int               // the number of the last claim, from 1; 0 before the first
 	Member  string            // that has it, or had it last
@@ -72,9 +75,10 @@ type Job struct {
 	Cancelling bool
 	Status     string // of a job that has ended: done, failed, cancelled
 	Reason     string
-	EndedBy    string // the member that said so: its own, or one where a person decided
+	EndedBy    string    // the member that said so: its own, or one where a person decided
 	USD        float64   // that its attempts have cost, as far as they said
 	Since      time.Time // of its state
+	Signature  []byte    // of the member that added it
 }
 
 // Type is what a fact says.
@@ -104,6 +108,8 @@ type Fact struct {
 	Reason  string    `json:"reason,omitempty"`
 	USD     float64   `json:"usd,omitempty"`     // that the attempt has cost
 	Reserve float64   `json:"reserve,omitempty"` // of a claim: what it takes of the cap
+	// Signature is that of the member that added the job, of what Signed says.
+	Signature []byte `json:"signature,omitempty"`
 }
 
 // ErrStale says that the job is not that attempt's any more.
@@ -120,6 +126,7 @@ func (j Job) After(f Fact) Job {
 	case Added:
 		if f.Spec != nil && j.State == "" {
 			j.Spec, j.Added, j.By, j.State = *f.Spec, f.Time, f.By, Pending
+			j.Signature = f.Signature
 		}
 	case HasClaimed:
 		j.State, j.Member, j.Attempt = Claimed, f.By, f.Attempt
@@ -287,6 +294,16 @@ func (f Fact) Over() bool { return f.Type == HasEnded || f.Type == HasRefused ||
 // Owner is the id of the pipeline or run that an attempt is on its member. It is always the same: an attempt is
 // started once, however often its member begins anew.
 func Owner(id string, attempt int) string { return hashed("owner", id, attempt) }
+
+// Signed is what the member that adds a job signs: a job is a command that others run. Members may append to the
+// subjects of all jobs, so that nothing else shows whose word it is.
+func (j Job) Signed(fleet string) []byte {
+	spec, err := json.Marshal(j.Spec)
+	if err != nil {
+		return nil
+	}
+	return fmt.Appendf(nil, "stopgate job\n%s\n%s\n%s\n%s", fleet, j.ID, j.By, spec)
+}
 
 // Question is the id of what people are asked when a job was lost for the nth time.
 func Question(id string, loss int) string { return hashed("lost", id, loss) }

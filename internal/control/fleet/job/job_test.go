@@ -137,7 +137,9 @@ func TestAJobsAttemptsNeverMix(t *testing.T) {
 				"lose":   func() (Fact, error) { return j.Lose(member, attempt, start) },
 				"return": func() (Fact, error) { return j.Return(member, attempt, start) },
 				"cancel": func() (Fact, error) { return j.Cancel("ada", start) },
-				"decide": func() (Fact, error) { return j.Decide(j.Losses, rapid.SampledFrom(Choices).Draw(t, "choice"), "ada", start) },
+				"decide": func() (Fact, error) {
+					return j.Decide(j.Losses, rapid.SampledFrom(Choices).Draw(t, "choice"), "ada", start)
+				},
 			}
 			names := []string{"cancel", "claim", "decide", "end", "lose", "refuse", "return", "start"}
 			name := rapid.SampledFrom(names).Draw(t, "does")

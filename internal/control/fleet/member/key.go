@@ -39,6 +39,33 @@ func MakeKey(stateDir string) (public string, err error) {
 	return pair.PublicKey()
 }
 
+// Sign signs something with this machine's key, so that others know that it comes from here. A machine without a
+// key, of a cluster that others run, signs nothing.
+func Sign(stateDir string, text []byte) ([]byte, error) {
+	seed, err := readSecret(filepath.Join(Dir(stateDir), seedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	pair, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+	if err != nil {
+		return nil, err
+	}
+	defer pair.Wipe()
+	return pair.Sign(text)
+}
+
+// CheckSignature checks that the machine with a public key signed something.
+func CheckSignature(key string, text, signature []byte) error {
+	pair, err := nkeys.FromPublicKey(key)
+	if err != nil {
+		return err
+	}
+	return pair.Verify(text, signature)
+}
+
 // readKey is the public part of the key in a file.
 func readKey(path string) (string, error) {
 	seed, err := readSecret(path)

@@ -1,13 +1,11 @@
 package member
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -36,30 +34,23 @@ func (r Record) Append(ctx context.Context, log *jetstream.Store, fleet string, 
 // Members are the records of all members, also of those that left, by name. Events that are not records are
 // in the error; the others are returned all the same.
 func (id Identity) Members(ctx context.Context, log *jetstream.Store) (all []Record, err error) {
-	heads, err := log.Heads(ctx)
-	if err != nil {
-		return nil, err
+	events, wrong := log.Last(ctx, link.MemberOf(""))
+	if wrong != nil && !errors.Is(wrong, store.ErrDamaged) {
+		return nil, wrong
 	}
-	var wrong error
-	for subject, head := range heads {
-		if !strings.HasPrefix(subject, link.MemberOf("")) {
+	for _, e := range events {
+		r, err := id.Read(e)
+		if err != nil {
+			wrong = errors.Join(wrong, err)
 			continue
 		}
-		for e, err := range log.Read(ctx, subject, head.Position-1) {
-			if err != nil {
-				return nil, err
-			}
-			r, err := id.Read(e)
-			if err != nil {
-				wrong = errors.Join(wrong, err)
-				continue
-			}
-			all = append(all, r)
-		}
+		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Name, b.Name) })
 	return all, wrong
 }
+
+// ErrTaken says that a fleet has a member of a name.
+var ErrTaken = errors.New("the name is taken")
 
 // Enroll makes this machine a member of a fleet without hubs: it writes its own record.
 func (id Identity) Enroll(ctx context.Context, stateDir string, now time.Time) error {
@@ -70,7 +61,7 @@ func (id Identity) Enroll(ctx context.Context, stateDir string, now time.Time) e
 		}
 		for _, m := range members {
 			if m.Name == id.Name && !m.Left && m.Key != id.Key {
-				return fmt.Errorf("the fleet has a member %s already: choose another name with --name", id.Name)
+				return fmt.Errorf("%w: %s is in the fleet already; choose another name with --name", ErrTaken, id.Name)
 			}
 		}
 		return Record{Name: id.Name, User: id.User, Key: id.Key, Time: now.UTC().Truncate(time.Second)}.Append(ctx, log, id.Fleet, nil)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"slices"
@@ -100,6 +101,13 @@ func (v *Others) Take(member, id string, text []byte) {
 	v.shrink(member)
 }
 
+// Put shows an owner as its member has just told us. What the member publishes takes its place.
+func (v *Others) Put(member string, o daemonapi.Owner) {
+	if text, err := Encode(o, true); err == nil {
+		v.Take(member, o.ID, text)
+	}
+}
+
 func (v *Others) remove(member, id string) {
 	one := v.members[member][id]
 	if one == nil {
@@ -114,10 +122,10 @@ func (v *Others) remove(member, id string) {
 }
 
 // shrink drops views until there is room again: those of the member that has too many, or of the one that has
-// most.
+// most. Some more go at once, so that not each view that comes has to look for one that goes.
 func (v *Others) shrink(member string) {
-	for len(v.members[member]) > mostOf {
-		v.drop(member)
+	if len(v.members[member]) > mostOf {
+		v.drop(member, mostOf/20)
 	}
 	for v.count > mostAll || v.bytes > mostBytes {
 		largest := member
@@ -126,39 +134,46 @@ func (v *Others) shrink(member string) {
 				largest = other
 			}
 		}
-		v.drop(largest)
+		v.drop(largest, 1+len(v.members[largest])/20)
 	}
 }
 
-// drop drops the oldest view of a member, of those that have ended first.
-func (v *Others) drop(member string) {
-	var oldest *daemonapi.Owner
+// drop drops the oldest views of a member, those that have ended first.
+func (v *Others) drop(member string, n int) {
+	var all []*daemonapi.Owner
 	for _, one := range v.members[member] {
-		if oldest == nil || older(&one.owner, oldest) {
-			oldest = &one.owner
-		}
+		all = append(all, &one.owner)
 	}
-	v.skipped.Dropped++
-	v.remove(member, oldest.ID)
+	slices.SortFunc(all, byAge)
+	for _, o := range all[:min(n, len(all))] {
+		v.skipped.Dropped++
+		v.remove(member, o.ID)
+	}
 }
 
-// older reports whether a is to be dropped before b.
-func older(a, b *daemonapi.Owner) bool {
+// byAge sorts views by which is to be dropped first.
+func byAge(a, b *daemonapi.Owner) int {
 	if (a.Ended != nil) != (b.Ended != nil) {
-		return a.Ended != nil
+		if a.Ended != nil {
+			return -1
+		}
+		return 1
 	}
-	if !a.Created.Equal(b.Created) {
-		return a.Created.Before(b.Created)
-	}
-	return a.ID < b.ID
+	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
 }
 
-// Forget drops all views of a member that is not in the fleet any more.
-func (v *Others) Forget(member string) {
+// Keep drops all views of members that are not among these.
+func (v *Others) Keep(members map[string]bool) {
 	v.mu.Lock()
+	defer v.changed()
 	defer v.mu.Unlock()
-	for id := range v.members[member] {
-		v.remove(member, id)
+	for member, owners := range v.members {
+		if members[member] {
+			continue
+		}
+		for id := range owners {
+			v.remove(member, id)
+		}
 	}
 }
 
@@ -176,8 +191,8 @@ func (v *Others) Skipped() Skipped {
 	return v.skipped
 }
 
-// All are the views, with the members that they are of, in any order. They must not be changed, and the loop
-// must be short: views that come meanwhile wait.
+// All are the views, with the members that they are of, in any order. They never change: another view takes the
+// place of one. The loop must be short, since those that come meanwhile wait.
 func (v *Others) All() iter.Seq2[string, *daemonapi.Owner] {
 	return func(yield func(string, *daemonapi.Owner) bool) {
 		v.mu.RLock()

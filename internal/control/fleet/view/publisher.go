@@ -267,4 +267,3 @@ func (p *Publisher) Held() (n int, caught bool) {
 	}
 	return n, p.caught
 }
-

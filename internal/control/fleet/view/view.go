@@ -42,6 +42,8 @@ func Decode(id string, text []byte) (daemonapi.Owner, error) {
 		return daemonapi.Owner{}, fmt.Errorf("a view of %.40q in the place of %.40q", m.Owner.ID, id)
 	case m.Owner.Kind == "" || m.Owner.Status == "" || m.Owner.Created.IsZero():
 		return daemonapi.Owner{}, errors.New("a view without a kind, a status or a time")
+	case m.Owner.Agent != nil && !daemonapi.IsID(m.Owner.Agent.ID), m.Owner.Decision != nil && !daemonapi.IsID(m.Owner.Decision.ID):
+		return daemonapi.Owner{}, errors.New("a view with an invalid id")
 	}
 	o := m.Owner
 	o.Away = daemonapi.Away{}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -86,6 +88,39 @@ func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
 		return left > 0
 	})
 	return heads, errors.Join(err, failed)
+}
+
+// Last are the last events of all subjects that begin with a prefix, which ends with a dot. Of a store with many
+// subjects, that is less than Heads reads. Those that are damaged are in the error; the others are returned.
+func (s *Store) Last(ctx context.Context, prefix string) (events []store.Event, err error) {
+	var info *jetstream.StreamInfo
+	err = s.persist(ctx, func(ctx context.Context) (err error) {
+		info, err = s.stream.Info(ctx, jetstream.WithSubjectFilter(s.wire(prefix+">")))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var wrong error
+	for _, wire := range slices.Sorted(maps.Keys(info.State.Subjects)) {
+		err := s.persist(ctx, func(ctx context.Context) error {
+			msg, err := s.stream.GetLastMsgForSubject(ctx, wire)
+			if err != nil {
+				return err
+			}
+			e, err := s.event(msg)
+			if err == nil {
+				events = append(events, e)
+			}
+			return err
+		})
+		if errors.Is(err, store.ErrDamaged) {
+			wrong = errors.Join(wrong, err)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return events, wrong
 }
 
 // end is the position of the last event.

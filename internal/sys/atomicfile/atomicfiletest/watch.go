@@ -35,18 +35,33 @@ func (s *Steps) WantReplaced(t testing.TB, path string) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if renamed := s.exchanged(t, path); renamed >= 0 && !s.syncedDir(renamed, filepath.Dir(path)) {
+		t.Errorf("the directory of %s was not synced after the rename: %v", path, s.all)
+	}
+}
+
+// WantExchanged checks that the file at path was replaced so that a loss of power leaves the old
+// content or the new: that was synced before it got the name.
+func (s *Steps) WantExchanged(t testing.TB, path string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.exchanged(t, path)
+}
+
+// exchanged finds the rename of synced content, -1 where there was none.
+func (s *Steps) exchanged(t testing.TB, path string) int {
+	t.Helper()
 	renamed := s.index(0, func(d step.Step) bool { return d.Kind == step.Renamed && d.Path == path })
 	if renamed < 0 {
 		t.Errorf("%s was not replaced: %v", path, s.all)
-		return
+		return -1
 	}
 	from := s.all[renamed].From
 	if synced := s.index(0, func(d step.Step) bool { return d.Kind == step.Synced && d.Path == from }); synced < 0 || synced > renamed {
 		t.Errorf("the content of %s was not synced before it got its name: %v", path, s.all)
 	}
-	if !s.syncedDir(renamed, filepath.Dir(path)) {
-		t.Errorf("the directory of %s was not synced after the rename: %v", path, s.all)
-	}
+	return renamed
 }
 
 // WantMade checks that a file that is written in place is durable: it was synced, and so was

@@ -38,7 +38,7 @@ func Run(children map[string]func(args []string) error) bool {
 }
 
 // Child is the test binary as one of the children, not yet started.
-func Child(t *testing.T, name string, args ...string) *exec.Cmd {
+func Child(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	checktest.OK(t, err)

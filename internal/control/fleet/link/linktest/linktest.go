@@ -43,9 +43,10 @@ func New(t testing.TB) *Fleet {
 }
 
 // Dial is a connection that ends with the test.
-func (f *Fleet) Dial() *nats.Conn {
+func (f *Fleet) Dial(more ...nats.Option) *nats.Conn {
 	f.t.Helper()
-	nc, err := nats.Connect(f.Server.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectBufSize(-1))
+	options := append(more, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.ReconnectBufSize(-1))
+	nc, err := nats.Connect(f.Server.ClientURL(), options...)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func (f *Fleet) Dial() *nats.Conn {
 // Member is the link of a member.
 func (f *Fleet) Member(name string) *link.Link {
 	f.t.Helper()
-	l, err := link.Open(f.t.Context(), f.Dial(), Name, name)
+	l, err := link.Open(f.t.Context(), f.Dial(nats.CustomInboxPrefix(link.Inbox(name))), Name, name)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -45,9 +45,6 @@ func (t *tally) add(acked int, seen workload.Seen, err error) {
 	}
 }
 
-// faults are the images that are not sound.
-func (t *tally) faults() int { return t.lost + t.notWritten + t.damaged + t.failed }
-
 // print writes a table.
 func print(out io.Writer, tallies []*tally) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -1,0 +1,262 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+func NewJob() *cobra.Command {
+	return term.Group(&cobra.Command{
+		Use:   "job",
+		Short: "Run commands on whichever machine of the fleet has room",
+		Long: `Add jobs to the fleet, and show them. A job is a runbook command of a project. The first machine that has
+the labels, the project, its approved runbook and room for an agent takes it and runs it.`,
+		Example: `  stopgate job add --needs gpu train
+  stopgate job list
+  stopgate job show 3f9a12bc`,
+	}, newJobAdd(), newJobList(), newJobShow(), newJobCancel(), newJobCap())
+}
+
+func newJobAdd() *cobra.Command {
+	var a daemonapi.AddJob
+	cmd := acts(&cobra.Command{
+		Use:   "add COMMAND [ARGS…]",
+		Short: "Add a job to the fleet",
+		Long: `Add a job: a command of the runbooks of a project, by default the one here, with its arguments. Machines
+know a project by its name under fleet.projects in their configuration.
+
+If the machine that runs it has not reported for a minute, you are asked whether to wait, to do the job
+again elsewhere, or to cancel it. With --on-lost again it is done again without asking: the machine that
+lost the fleet ends its attempt after 20 seconds. Use it only for work that may run twice.
+
+Exit code 0: added. 1: refused. 2: usage error. 3: the daemon could not be started, or the fleet cannot be
+reached; nothing was added.`,
+		Example: `  stopgate job add fix 1234
+  stopgate job add --project shop --needs gpu --needs linux train
+  stopgate job add --host vps --cap nightly --usd 5 review`,
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return term.BadUsage(fmt.Errorf("%s %s needs a command", cmd.Parent().Name(), cmd.Name()), "usage: "+cmd.UseLine())
+			}
+			return nil
+		},
+		ValidArgsFunction: completeCommand,
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		a.ID, a.Command, a.Args = daemonapi.NewID(), args[0], args[1:]
+		if a.ProjectName == "" {
+			var err error
+			if a.Project, err = (&projectFlag{}).root(); err != nil {
+				return err
+			}
+		}
+		return p.addJob(ctx, a)
+	})
+	flags := cmd.Flags()
+	flags.SetInterspersed(false)
+	flags.StringVar(&a.ProjectName, "project", "", "the project's `name` in the fleet; default: the project here")
+	flags.StringArrayVar(&a.Needs, "needs", nil, "a `label` that the machine must have; may be repeated")
+	flags.StringVar(&a.Only, "host", "", "the only `machine` that may do it")
+	flags.StringVar(&a.OnLost, "on-lost", "", "what to do if the machine is lost: ask (default) or again")
+	flags.StringVar(&a.Cap, "cap", "", "the `cap` that it counts against; default: default")
+	flags.Float64Var(&a.Reserve, "usd", 0, "what it may cost, where its runbook has no budget; reserved of the cap")
+	return cmd
+}
+
+// addJob adds a job, and says what it waits for.
+func (p *Plane) addJob(ctx context.Context, a daemonapi.AddJob) error {
+	j, err := insist(ctx, p, func() (daemonapi.Job, error) { return p.AddJob(ctx, a) })
+	if err != nil {
+		return err
+	}
+	for _, why := range j.Waits {
+		fmt.Fprintln(p.errOut, "stopgate: it waits: "+plain.Line(why))
+	}
+	return p.tell(j, fmt.Sprintf("added job %s (%s of %s)", shortID(j.ID), plain.Line(j.Command), plain.Line(j.Project)))
+}
+
+func newJobList() *cobra.Command {
+	var all bool
+	cmd := asks(&cobra.Command{
+		Use:   "list",
+		Short: "List the fleet's jobs",
+		Long: `List the jobs of the fleet that have not ended, newest first; with --all, also those that have. STATUS is
+pending, claimed, running, lost (see stopgate decision list), done, failed or cancelled.
+
+Exit code 0: listed. 3: the daemon is not running, or the fleet cannot be reached.`,
+		Example: `  stopgate job list
+  stopgate job list --all --json | jq -r '.[] | select(.status == "failed") | .id'`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}, func(ctx context.Context, p *Plane, _ []string) error {
+		f := daemonapi.Filter{Status: "pending,claimed,running,lost"}
+		if all {
+			f.Status = ""
+		}
+		jobs, err := p.Jobs(ctx, f)
+		if err != nil {
+			return err
+		}
+		return term.Once(p.out, p.asJSON, jobList(jobs, time.Now))
+	})
+	cmd.Flags().BoolVar(&all, "all", false, "list also jobs that have ended")
+	return cmd
+}
+
+func newJobShow() *cobra.Command {
+	return asks(&cobra.Command{
+		Use:   "show ID",
+		Short: "Show a job, and why it waits",
+		Long: `Show a job with the machine that has it and, while it is pending, why no machine has taken it. Machines
+that could not start it say why.
+
+Exit code 0: shown. 2: there is no such job. 3: the daemon is not running, or the fleet cannot be reached.`,
+		Example:           `  stopgate job show 3f9a12bc`,
+		Args:              term.OneArg,
+		ValidArgsFunction: jobIDs,
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		j, err := p.Job(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return term.Once(p.out, p.asJSON, jobShow{j})
+	})
+}
+
+func newJobCancel() *cobra.Command {
+	return acts(&cobra.Command{
+		Use:   "cancel ID",
+		Short: "Cancel a job",
+		Long: `Cancel a job. If a machine has it, that machine cancels its pipeline, and the job ends when that has ended.
+
+Exit code 0: cancelled, or being cancelled. 1: it has ended. 2: there is no such job. 3: the fleet cannot be
+reached; nothing was changed.`,
+		Example:           `  stopgate job cancel 3f9a12bc`,
+		Args:              term.OneArg,
+		ValidArgsFunction: jobIDs,
+	}, func(ctx context.Context, p *Plane, args []string) error {
+		j, err := insist(ctx, p, func() (daemonapi.Job, error) { return p.CancelJob(ctx, args[0]) })
+		if err != nil {
+			return err
+		}
+		line := "job " + shortID(j.ID) + " is cancelled"
+		if j.Cancelling {
+			line = fmt.Sprintf("job %s is being cancelled on %s", shortID(j.ID), plain.Line(j.Host))
+		}
+		return p.tell(j, line)
+	})
+}
+
+// jobIDs completes the ids of jobs that have not ended.
+func jobIDs(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return completing(1, func(ctx context.Context, p *Plane, _ []string) (ids []string) {
+		jobs, _ := p.Jobs(ctx, daemonapi.Filter{Status: "pending,claimed,running,lost"}) // else there is nothing to complete
+		for i := range jobs {
+			ids = append(ids, shortID(jobs[i].ID)+"\t"+plain.Line(jobs[i].Command)+" "+jobs[i].Status)
+		}
+		return ids
+	})(cmd, args, begun)
+}
+
+// jobList is jobs at one moment.
+func jobList(all []daemonapi.Job, now func() time.Time) term.Glimpse {
+	return term.List[daemonapi.Job]{
+		All:  all,
+		Fact: func(j *daemonapi.Job) string { return "job " + shortID(j.ID) + ": " + j.Status },
+		Draw: func(p term.Paint, width, height int) []string { return jobLines(all, now(), p, width, height) },
+	}
+}
+
+func jobLines(all []daemonapi.Job, now time.Time, p term.Paint, width, height int) []string {
+	if len(all) == 0 {
+		return []string{term.Cut("no jobs", width), p.Faint(term.Cut("add one with: stopgate job add COMMAND", width))}
+	}
+	rows := [][]string{{"ID", "PROJECT", "COMMAND", "STATUS", "HOST", "AGE", ""}}
+	for i := range all {
+		j := &all[i]
+		host := plain.Line(j.Host)
+		if host == "" || j.Status == "pending" {
+			host = "-"
+		}
+		rows = append(rows, []string{
+			shortID(j.ID), plain.Line(j.Project), plain.Line(strings.Join(append([]string{j.Command}, j.Args...), " ")), j.Status, host,
+			term.Age(j.Added, now), plain.Line(j.Reason),
+		})
+	}
+	return term.Fit(term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
+		if column == 3 {
+			return jobColour(p, all[row].Status, text)
+		}
+		return text
+	})), height)
+}
+
+func jobColour(p term.Paint, status, text string) string {
+	if status == "lost" {
+		return p.Yellow(text)
+	}
+	return inState(p, status, text)
+}
+
+// jobShow is one job.
+type jobShow struct{ job daemonapi.Job }
+
+func (s jobShow) JSON() any { return s.job }
+
+func (s jobShow) Over() bool { return true }
+
+func (s jobShow) Facts() []term.Fact {
+	return []term.Fact{{Text: "job " + shortID(s.job.ID) + ": " + s.job.Status, At: s.job.Since}}
+}
+
+func (s jobShow) Lines(p term.Paint, width, height int) []string {
+	j := &s.job
+	lines := []string{jobColour(p, j.Status, "job "+j.ID+": "+j.Status)}
+	row := func(name, text string) {
+		if text != "" {
+			lines = append(lines, term.Cut(fmt.Sprintf("  %-10s %s", name, plain.Line(text)), width))
+		}
+	}
+	row("project", j.Project)
+	row("command", strings.Join(append([]string{j.Command}, j.Args...), " "))
+	row("needs", strings.Join(j.Needs, ", "))
+	row("only on", j.Only)
+	row("on lost", j.OnLost)
+	row("cap", j.Cap)
+	if j.Reserve > 0 {
+		row("reserves", dollars(j.Reserve))
+	}
+	row("added", j.Added.Local().Format("2006-01-02 15:04:05")+" on "+j.By)
+	if j.Attempt > 0 {
+		row("attempt", fmt.Sprintf("%d, on %s, pipeline or run %s", j.Attempt, j.Host, j.Owner))
+	}
+	if j.Cancelling {
+		row("", "it is being cancelled")
+	}
+	row("reason", j.Reason)
+	if j.USD > 0 {
+		row("cost", dollars(j.USD))
+	}
+	for _, why := range j.Waits {
+		row("waits", why)
+	}
+	if len(j.Waits) == 0 { // else they are among them
+		for _, host := range slices.Sorted(maps.Keys(j.Refused)) {
+			row("refused", host+": "+j.Refused[host])
+		}
+	}
+	if j.Decision != "" {
+		row("decide", "stopgate decision answer "+shortID(j.Decision)+" wait|again|cancel")
+	}
+	return term.Fit(lines, height)
+}

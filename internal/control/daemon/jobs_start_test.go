@@ -1,0 +1,200 @@
+package daemon
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet/desk"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
+	"github.com/stopgate/stopgate/internal/control/intake"
+)
+
+const jobBook = `
+[command.fix]
+args = "<what>"
+run = 'echo fix "${var.what}"'
+job = { needs = ["gpu"], on_lost = "again", cap = "nightly" }
+
+[queue.q]
+vars = ["n"]
+
+[pipeline.p]
+vars = ["n"]
+[[pipeline.p.step]]
+name = "one"
+run = 'echo "${var.n}"'
+
+[worker.w]
+queue = "q"
+run = { pipeline = "p" }
+job = true
+`
+
+// alone are the members of a fleet of one.
+type alone struct{}
+
+func (alone) Peers() []daemonapi.FleetMember {
+	return []daemonapi.FleetMember{{Name: "a", State: "up", Labels: []string{"gpu"}, Projects: []string{"shop"}}}
+}
+
+func (alone) Passed(string) map[string]string { return nil }
+
+// linked is a machine that is in a fleet by itself. It takes no job before it has room.
+func linked(t *testing.T, runbook string, room int) (*machine, string) {
+	t.Helper()
+	m, root := doing(t, runbook)
+	wake := make(chan struct{}, 1)
+	m.plane.desk = desk.New(desk.Options{
+		Machine: placed{m, room}, Root: m.rootOf, Name: m.fleetName, Log: quiet(), Now: time.Now, Wake: wake,
+		News: func() {}, Sign: func([]byte) ([]byte, error) { return nil, nil },
+	})
+	m.JobPlane = m.plane.desk
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	l := linktest.New(t).Member("a")
+	all.Go(func() { m.plane.desk.Run(ctx, l, alone{}) })
+	t.Cleanup(func() { cancel(); all.Wait() })
+	eventually(t, func() bool { _, err := m.Jobs(t.Context(), &api.Query{Limit: 1}); return err == nil })
+	return m, root
+}
+
+// placed is a machine with so much room.
+type placed struct {
+	*machine
+	room int
+}
+
+func (p placed) Room() int { return p.room }
+
+// eventually waits until something is so.
+func eventually(t *testing.T, so func() bool) {
+	t.Helper()
+	late := time.After(time.Minute)
+	for !so() {
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-late:
+			t.Fatal("it never is")
+		}
+	}
+}
+
+// Starting a command that its runbook makes a job of adds one, once for an id, with what the runbook says; on a host that is
+// named it is started.
+func TestIssue20StartingAJob(t *testing.T) {
+	m, root := linked(t, jobBook, 0)
+	start := daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "fix", Args: []string{"it"}}
+	for range 2 {
+		o, err := m.plane.Start(t.Context(), start)
+		check(t, err)
+		if o.Job != anID || o.ID != job.Owner(anID, 1) || o.Status != "queued" {
+			t.Errorf("%+v", o)
+		}
+	}
+	j, err := m.Job(t.Context(), anID)
+	check(t, err)
+	if j.Project != "shop" || j.Command != "fix" || strings.Join(j.Args, " ") != "it" || strings.Join(j.Needs, " ") != "gpu" || j.OnLost != "again" || j.Cap != "nightly" {
+		t.Errorf("%+v", j)
+	}
+	if n := m.core.state.Len(); n != 0 {
+		t.Errorf("%d were started here", n)
+	}
+
+	start.Args = nil
+	start.ID = newID(7)
+	if _, err := m.plane.Start(t.Context(), start); daemonapi.Code(err) != "invalid" {
+		t.Errorf("without its argument: %v", err)
+	}
+	start.Args, start.Host = []string{"it"}, daemonapi.Here
+	o, err := m.plane.Start(t.Context(), start)
+	check(t, err)
+	if o.Job != "" || m.core.owner(newID(7)) == nil {
+		t.Errorf("on this very machine: %+v", o)
+	}
+}
+
+// Without a fleet, or a name of the project in it, nothing is started and the error says why.
+func TestIssue20AJobWithoutAFleet(t *testing.T) {
+	m, root := doing(t, jobBook)
+	m.plane.desk = desk.New(desk.Options{Root: m.rootOf, Name: m.fleetName})
+	start := daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "fix", Args: []string{"it"}}
+	if _, err := m.plane.Start(t.Context(), start); daemonapi.Code(err) != "unavailable" {
+		t.Errorf("no fleet: %v", err)
+	}
+	other := project(t, jobBook)
+	start.Project, start.Cwd = other, other
+	if _, err := m.plane.Start(t.Context(), start); daemonapi.Code(err) != "invalid" || !strings.Contains(err.Error(), "no name for the project") {
+		t.Errorf("no name: %v", err)
+	}
+	if m.core.state.Len() != 0 {
+		t.Error("something was started")
+	}
+}
+
+// A worker whose runbook says so adds a job for each item, once; what becomes of the job becomes of the item.
+func TestIssue20AWorkerFeedsJobs(t *testing.T) {
+	m, root := linked(t, jobBook, 9)
+	p := m.plane
+	p.kept = func() time.Duration { return time.Hour }
+	c := newClerk(p, make(chan struct{}, 1))
+	p.clerk = c
+	_, err := p.AddWork(t.Context(), daemonapi.AddWork{Project: root, Queue: "q", Items: []daemonapi.NewItem{{ID: newID(5), Vars: map[string]string{"n": "7"}}}})
+	check(t, err)
+	_, err = p.SwitchWorker(t.Context(), daemonapi.WorkerSwitch{Project: root, Name: "w", On: true})
+	check(t, err)
+	item := func() (i intake.Item) {
+		c.look(t.Context())
+		p.core.browse(func(s intake.State) { i = *s.Project(root).Items[newID(5)] })
+		return i
+	}
+	first := item()
+	if first.State != intake.Running {
+		t.Fatalf("%+v", first)
+	}
+	eventually(t, func() bool { j, known := p.jobStatus(first.Owner); return known && j.Status == "running" })
+	if again := item(); again.Owner != first.Owner || again.Takes != 1 {
+		t.Errorf("%+v", again)
+	}
+	attempt := job.Owner(first.Owner, 1)
+	o := p.core.owner(attempt)
+	if o == nil || o.Vars["n"] != "7" || o.Job.ID != first.Owner || p.core.state.Len() != 1 {
+		t.Fatalf("%+v", o)
+	}
+
+	do(t, p.core, attempt, engine.Input{ID: "x", What: engine.Cancel{Why: "enough"}})
+	eventually(t, func() bool {
+		j, _ := p.jobStatus(first.Owner)
+		return j.Status == "cancelled"
+	})
+	if i := item(); i.State != intake.Dead || !strings.Contains(i.Error, "cancelled") {
+		t.Errorf("%+v", i)
+	}
+}
+
+// A schedule of such a command adds a job under an id of its time.
+func TestIssue20AScheduleFeedsJobs(t *testing.T) {
+	m, root := linked(t, strings.Replace(jobBook, `args = "<what>"`, "args = \"<what>\"\nschedule = { cron = \"* * * * *\", args = [\"it\"] }", 1), 0)
+	p := m.plane
+	c := newClerk(p, make(chan struct{}, 1))
+	shelf, err := p.shelf(root)
+	check(t, err)
+	scheduled := shelf.Scheduled()
+	if len(scheduled) != 1 {
+		t.Fatalf("%+v, %v", scheduled, shelf.faults)
+	}
+	for range 2 {
+		check(t, c.begin(t.Context(), shelf, scheduled[0], newID(3)))
+	}
+	j, err := m.Job(t.Context(), newID(3))
+	check(t, err)
+	if j.Command != "fix" || strings.Join(j.Args, " ") != "it" || p.core.state.Len() != 0 {
+		t.Errorf("%+v", j)
+	}
+}

@@ -1,0 +1,156 @@
+package daemon
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet/claim"
+	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/project/config"
+)
+
+const aJob = "00000000000000aa"
+
+// doing is a machine without a daemon, on which the project shop is mapped.
+func doing(t *testing.T, runbook string) (*machine, string) {
+	t.Helper()
+	p := asking(t)
+	root := project(t, runbook)
+	p.global = func() *config.Global {
+		return &config.Global{
+			Fleet:     config.Fleet{Labels: []string{"gpu"}, Projects: []config.FleetProject{{Name: "shop", Path: root}}},
+			Lifecycle: config.Lifecycle{MaxAgents: 2},
+		}
+	}
+	return &machine{plane: p, comebacks: newComebacks(p.core), may: func(job.Job) error { return nil }}, root
+}
+
+func jobOf(spec job.Spec) job.Job {
+	if spec.Project == "" {
+		spec.Project, spec.Command, spec.Args = "shop", "build", []string{"you"}
+	}
+	return job.Job{ID: aJob, State: job.Claimed, Attempt: 1, Member: "a", By: "b", Spec: spec}
+}
+
+// A job is done where its project is mapped and approved and its runbook has the command, and nowhere else; why not is said.
+func TestIssue20WhichJobsFit(t *testing.T) {
+	m, root := doing(t, twoSteps)
+	fits := func(j job.Job, want string) {
+		t.Helper()
+		m.shelves = nil
+		_, err := m.Fits(t.Context(), j)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, not %q", err, want)
+		}
+	}
+	fits(jobOf(job.Spec{}), "")
+	fits(jobOf(job.Spec{Project: "other", Command: "build"}), "project other is not mapped here")
+	fits(jobOf(job.Spec{Project: "shop", Command: "biuld"}), "biuld")
+	fits(jobOf(job.Spec{Project: "shop", Command: "build"}), "name")
+
+	m.may = func(j job.Job) error { return errors.New(j.By + " may not") }
+	fits(jobOf(job.Spec{}), "b may not")
+	m.may = func(job.Job) error { return nil }
+
+	enforce(t, m.plane)
+	fits(jobOf(job.Spec{}), "not approved")
+	check(t, os.RemoveAll(m.opts.Config))
+	check(t, os.RemoveAll(root))
+	fits(jobOf(job.Spec{}), "there is no command")
+}
+
+// The budget of a runbook is what a job reserves.
+func TestIssue20TheBudgetOfAJob(t *testing.T) {
+	m, _ := doing(t, strings.Replace(twoSteps, "[pipeline.build]", "[pipeline.build]\nbudget = { usd = 2.5 }", 1))
+	usd, err := m.Fits(t.Context(), jobOf(job.Spec{}))
+	check(t, err)
+	if usd != 2.5 {
+		t.Errorf("$%g", usd)
+	}
+}
+
+// An attempt is started once, carries its job, takes a place, and its end is known.
+func TestIssue20AnAttemptOnThisMachine(t *testing.T) {
+	m, _ := doing(t, twoSteps)
+	owner := job.Owner(aJob, 1)
+	if _, started := m.Attempt(owner); started || m.Room() != 2 {
+		t.Errorf("room for %d", m.Room())
+	}
+	for range 2 {
+		check(t, m.Start(t.Context(), owner, jobOf(job.Spec{Project: "shop", Command: "build", Args: []string{"you"}, OnLost: job.Again})))
+	}
+	if m.core.state.Len() != 1 || m.Room() != 1 {
+		t.Errorf("%d owners, room for %d", m.core.state.Len(), m.Room())
+	}
+	view := m.ownerView(m.core.owner(owner), true)
+	if view.Job != aJob || view.By != "job "+aJob {
+		t.Errorf("%+v", view)
+	}
+	if all := m.Attempts(); len(all) != 1 || all[owner] != (claim.Task{Job: aJob, Again: true}) {
+		t.Errorf("%+v", all)
+	}
+
+	check(t, m.Cancel(t.Context(), owner, "enough"))
+	check(t, m.Cancel(t.Context(), owner, "enough"))
+	if a, started := m.Attempt(owner); !started || !a.Ended || a.Status != "cancelled" || a.Reason != "enough" || len(m.Attempts()) != 0 {
+		t.Errorf("%+v", a)
+	}
+	if m.Room() != 2 {
+		t.Errorf("room for %d", m.Room())
+	}
+}
+
+// What cannot be started is refused for good; a store that does not answer is not.
+func TestStartsThatAreRefused(t *testing.T) {
+	m, _ := doing(t, twoSteps)
+	err := m.Start(t.Context(), job.Owner(aJob, 1), jobOf(job.Spec{Project: "shop", Command: "biuld"}))
+	if err == nil || errors.Is(err, claim.ErrLater) {
+		t.Errorf("an unknown command: %v", err)
+	}
+	check(t, m.core.store.Close())
+	if err := m.Start(t.Context(), job.Owner(aJob, 1), jobOf(job.Spec{})); !errors.Is(err, claim.ErrLater) {
+		t.Errorf("a store that does not answer: %v", err)
+	}
+}
+
+// A daemon that begins holds back what it finds of the fleet's jobs, with what their steps run, until it has read them.
+// What is started afterwards is not held.
+func TestIssue20ComebacksAreHeld(t *testing.T) {
+	m, _ := doing(t, twoSteps)
+	owner, other := job.Owner(aJob, 1), job.Owner(aJob, 2)
+	check(t, m.Start(t.Context(), owner, jobOf(job.Spec{})))
+	if held := m.comebacks.of(m.core.owner(owner)); held != nil {
+		t.Error("one that was started here and now is held")
+	}
+	do(t, m.core, newID(7), create(newID(7), shellPlan("a")))
+
+	b := newComebacks(m.core) // the next daemon
+	held := b.of(m.core.owner(owner))
+	child := &engine.Owner{ID: newID(8), Parent: &engine.Parent{ID: owner}}
+	if held == nil || b.of(child) != held {
+		t.Fatal("it is not held")
+	}
+	if b.of(m.core.owner(newID(7))) != nil || b.of(nil) != nil {
+		t.Error("what is of no job is held")
+	}
+	b.release(other)
+	select {
+	case <-held:
+		t.Error("another one's release let it go")
+	default:
+	}
+	b.release(owner)
+	<-held
+	if b.of(m.core.owner(owner)) != nil {
+		t.Error("it is held again")
+	}
+	b.release(owner)
+
+	left := newComebacks(m.core)
+	held = left.of(m.core.owner(owner))
+	left.releaseAll()
+	<-held
+}

@@ -1,0 +1,153 @@
+package anchor
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
+	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/control/store/sqlite"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+)
+
+var check = checktest.OK
+
+func TestMain(m *testing.M) {
+	environtest.Clean()
+	m.Run()
+}
+
+// host is a member with a store of its own.
+type host struct {
+	t    *testing.T
+	path string
+	log  Log
+	*Keeper
+}
+
+func newHost(t *testing.T) *host {
+	t.Helper()
+	h := &host{t: t, path: filepath.Join(t.TempDir(), "stopgate.db"), log: linktest.New(t).Member("a").Log}
+	h.Keeper = &Keeper{Log: slog.New(slog.DiscardHandler), Now: time.Now, fleet: h.log, member: "a"}
+	return h
+}
+
+// lives has a daemon append so many events, and look for whether to anchor after each.
+func (h *host) lives(events int, at time.Time) {
+	h.t.Helper()
+	s, err := sqlite.Open(h.t.Context(), h.path)
+	check(h.t, err)
+	var last store.Position
+	h.Store, h.Last, h.read, h.since = s, func() store.Position { return last }, false, time.Time{}
+	head, err := s.Head(h.t.Context(), "run.a")
+	check(h.t, err)
+	last = head.Position
+	check(h.t, h.Look(h.t.Context(), at))
+	for range events {
+		at = at.Add(time.Second)
+		last, err = s.Append(h.t.Context(), store.NewEvent{Subject: "run.a", ID: fmt.Sprintf("e-%d-%d", last, time.Now().UnixNano()), Expected: head.Position})
+		check(h.t, err)
+		head.Position = last
+		check(h.t, h.Look(h.t.Context(), at))
+	}
+	check(h.t, s.Close())
+}
+
+func (h *host) verify() (text string, sound bool) {
+	h.t.Helper()
+	report, err := sqlite.Verify(h.t.Context(), h.path)
+	check(h.t, err)
+	check(h.t, Check(h.t.Context(), h.log, "a", h.path, &report))
+	for _, f := range report.Findings {
+		text += f.Text + "\n"
+	}
+	return text + strings.Join(report.Notes, "\n"), report.Sound()
+}
+
+func (h *host) anchors() int {
+	h.t.Helper()
+	records, _, err := read(h.t.Context(), h.log, "a")
+	check(h.t, err)
+	return len(records)
+}
+
+// There is an anchor when a daemon is linked, then after 1,000 events, or after an hour where there were any.
+func TestWhenThereAreAnchors(t *testing.T) {
+	h := newHost(t)
+	if text, sound := newHost(t).verifyNothing(); !sound || !strings.Contains(text, "no anchor") {
+		t.Errorf("before the first: %s", text)
+	}
+	start := time.Now()
+	h.lives(10, start)
+	if n := h.anchors(); n != 1 {
+		t.Errorf("%d anchors after 10 events", n)
+	}
+	h.lives(Each+5, start)
+	if n := h.anchors(); n < 2 || n > 4 {
+		t.Errorf("%d anchors after %d events", n, Each+15)
+	}
+	before := h.anchors()
+	s, err := sqlite.Open(t.Context(), h.path)
+	check(t, err)
+	defer s.Close()
+	now := h.last.Position
+	h.Store, h.Last = s, func() store.Position { return now }
+	check(t, h.Look(t.Context(), h.since.Add(2*every)))
+	if h.anchors() != before {
+		t.Error("an anchor although nothing happened")
+	}
+	now++
+	check(t, h.Look(t.Context(), h.since.Add(2*every)))
+	if h.anchors() != before+1 {
+		t.Error("no anchor after an hour")
+	}
+}
+
+func (h *host) verifyNothing() (string, bool) {
+	s, err := sqlite.Open(h.t.Context(), h.path)
+	check(h.t, err)
+	check(h.t, s.Close())
+	return h.verify()
+}
+
+// A store that is cut back to a backup, with the file beside it, is found out. When the daemon has gone on with it, that is on
+// record.
+func TestIssue20AHistoryThatWasCutIsNamed(t *testing.T) {
+	h := newHost(t)
+	h.lives(30, time.Now())
+	if text, sound := h.verify(); !sound || !strings.Contains(text, "as the fleet knows it") {
+		t.Fatalf("before: %s", text)
+	}
+	saved := map[string][]byte{}
+	for _, name := range []string{h.path, strings.TrimSuffix(h.path, ".db") + ".heads"} {
+		data, err := os.ReadFile(name)
+		check(t, err)
+		saved[name] = data
+	}
+	h.lives(Each+100, time.Now())
+
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(h.path), "*"))
+	check(t, err)
+	for _, name := range files {
+		check(t, os.Remove(name))
+	}
+	for name, data := range saved {
+		check(t, os.WriteFile(name, data, 0o600))
+	}
+	text, sound := h.verify()
+	if sound || !strings.Contains(text, "the history was cut") || !strings.Contains(text, "as it was up to event") {
+		t.Errorf("after the cut: %s", text)
+	}
+
+	h.lives(3, time.Now())
+	text, sound = h.verify()
+	if !sound || !strings.Contains(text, "was cut or replaced by an older copy") || !strings.Contains(text, "as the fleet knows it") {
+		t.Errorf("after the daemon went on: %s", text)
+	}
+}

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Of the global config, which agent-gauntlet reads too, only what stopgate wrote is taken out.
+func TestIssue19OnlyWhatStopgateWroteLeavesTheGlobalConfig(t *testing.T) {
+	for _, test := range []struct {
+		name, before string
+		there        bool
+	}{
+		{"no file", "", false},
+		{"an empty file", "", true},
+		{"agent-gauntlet's settings", "# mine\nstop_hook:\n  enabled: true # yes\n", true},
+		{"no line end", "debug_log: {enabled: true}", true},
+		{"Windows line ends", "quiet: true\r\n", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config.yml")
+			if test.there {
+				check(t, os.WriteFile(path, []byte(test.before), 0o640))
+				check(t, os.Chmod(path, 0o640)) // whatever the umask
+			}
+			_, err := EnforceTrust(path)
+			check(t, err)
+			want := map[bool]Enforced{false: EnforcedFile, true: EnforcedLine}[test.there]
+			if got := FindEnforced(path); got != want {
+				t.Errorf("found %q, want %q", got, want)
+			}
+			check(t, WithdrawTrust(path))
+
+			text, err := os.ReadFile(path)
+			if !test.there {
+				if !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("the file that stopgate made is still there: %v", err)
+				}
+				return
+			}
+			check(t, err)
+			if got := string(text); got != test.before && got != test.before+"\n" {
+				t.Errorf("got %q, want %q", got, test.before)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 && filepath.Separator == '/' {
+				t.Error(info.Mode(), err)
+			}
+			if got := FindEnforced(path); got != EnforcedNothing {
+				t.Errorf("%q is left", got)
+			}
+			check(t, WithdrawTrust(path))
+		})
+	}
+}
+
+func TestIssue19AGlobalConfigThatCannotBeReadStays(t *testing.T) {
+	for _, text := range []string{"trust: enforce\nquiet: [", "trust: enforce\nqiuet: true\n", "{trust: enforce}\n", "trust: &t enforce\n", newGlobal + "\x00"} {
+		path := filepath.Join(t.TempDir(), "config.yml")
+		check(t, os.WriteFile(path, []byte(text), 0o600))
+		if got := FindEnforced(path); got != EnforcedNothing {
+			t.Errorf("%q: found %q", text, got)
+		}
+		_ = WithdrawTrust(path) // it may say what is wrong with the file
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q became %q: %v", text, got, err)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+//go:build unix
+
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
+)
+
+// freePort is a port of this machine that nothing listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// joined are two machines of one fleet: a laptop, which is its hub, and a server.
+func joined(t *testing.T) (laptop, server *stage) {
+	t.Helper()
+	laptop, server = newStage(t, busy), newStage(t, busy)
+	checktest.Write(t, filepath.Join(server.home, ".config", "agent-gauntlet", "config.yml"), fmt.Sprintf("fleet:\n  labels: [gpu]\n  projects:\n    - name: shop\n      path: %s\n", server.root))
+	laptop.run("fleet", "init", "lab", "--name", "laptop", "--user", "ada", "--hub", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--yes")
+	var invited struct{ Token string }
+	check(t, json.Unmarshal([]byte(laptop.run("fleet", "invite", "--json", "--yes")), &invited))
+	server.run("fleet", "join", invited.Token, "--name", "vps", "--yes")
+	eventually(t, "the laptop sees the server", func() bool {
+		f, err := laptop.Fleet(t.Context())
+		check(t, err)
+		m, found := f.Find("vps")
+		return found && m.State == "up"
+	})
+	return laptop, server
+}
+
+// A person who looks at one machine answers what another one asks, and sees what becomes of it.
+func TestIssue20AThumbMovesAPipelineElsewhere(t *testing.T) {
+	laptop, server := joined(t)
+	id := server.start("release", "2.4.0").ID
+	server.waits(id, "waiting")
+	b := open(t, laptop.ui().Link)
+	b.look(phone, false)
+	b.visit("/inbox")
+	b.sees("Release 2.4.0 to production?")
+	if host := b.text(".decision .host"); !strings.HasSuffix(host, "vps") {
+		t.Errorf("the card is on %q", host)
+	}
+	b.tap(`button[data-key="1"]`)
+	b.sees("Your answer: release")
+	b.eval("sendAll()")
+	server.waits(id, "done")
+	b.visit("/pipelines/" + id)
+	b.sees("shipped") // its log
+	b.sees("vps")
+	b.visit("/fleet")
+	b.sees("Fleet lab")
+	b.sees("gpu")
+	b.picture("fleet-real")
+	b.clean()
+
+	// By the command line the same: started there, watched here.
+	o := laptop.start("--host", "vps", "lint")
+	eventually(t, "it is in the list", func() bool {
+		owners, err := laptop.Pipelines(t.Context(), daemonapi.Filter{Host: "vps", Status: "failed"})
+		check(t, err)
+		return len(owners) == 1 && owners[0].ID == o.ID && owners[0].Host == "vps"
+	})
+	if log := laptop.run("pipeline", "logs", o.ID); !strings.Contains(log, "3 problems") {
+		t.Errorf("its log:\n%s", log)
+	}
+}
