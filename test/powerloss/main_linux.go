@@ -54,6 +54,9 @@ func main() {
 	}
 	faults, err := try(ctx)
 	switch {
+	case context.Cause(ctx) != nil:
+		fmt.Fprintln(os.Stderr, "powerloss: interrupted")
+		os.Exit(3)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "powerloss:", err)
 		os.Exit(3)

@@ -48,9 +48,11 @@ func planGSD(d *Draft) (*Plan, error) {
 		}
 		p.remains(skill)
 	}
-	if err := p.RemoveHooks(d, tool{"gsd", p.share, "two wake the agents"}, settings.User, settings.Project, settings.Local); err != nil {
+	skill := tool{"gsd-code-skill", p.share, "two wake the agents"} // other plugins are called gsd, too
+	if err := p.RemoveHooks(d, skill, settings.User, settings.Project, settings.Local); err != nil {
 		return nil, err
 	}
+	p.KeepPlugins(d, skill)
 	p.Next = []string{"install the hooks that wake agents: stopgate hooks install --user", "check the registry: stopgate registry check"}
 	return &p.Plan, nil
 }

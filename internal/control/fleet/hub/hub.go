@@ -148,5 +148,8 @@ func (h *hub) stay(ctx context.Context) error {
 		if !h.server.Running() {
 			return errors.New("the server has ended by itself")
 		}
+		if !h.server.JetStreamEnabled() { // it stays so also when there is room again: the daemon starts another hub
+			return fmt.Errorf("the hub cannot write to %s: is the disk full?", member.HubDir(h.StateDir))
+		}
 	}
 }

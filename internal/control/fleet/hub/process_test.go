@@ -34,6 +34,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 // Three hubs on one machine: what was acknowledged survives the death of one, and of all; members are let in
 // again also before the hubs have a quorum.
 func TestHubsAreKilled(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 3)
 	hubs := map[string]*exec.Cmd{"a": f.start("a")}
 	for _, name := range []string{"b", "c"} {
@@ -175,6 +176,7 @@ func BenchmarkIdleHub(b *testing.B) {
 
 // A hub whose machine was taken out ends, and does not come back; another machine takes its place.
 func TestAHubThatWasTakenOutIsReplaced(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 3)
 	f.run("a")
 	f.joinHub("b")
