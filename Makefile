@@ -23,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build install uninstall run test format check unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents powerloss powerloss-boot stress pictures site release generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents chaos-fleet powerloss powerloss-boot stress pictures site release generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -112,6 +112,7 @@ bench: build ## start-up, hooks and gates beside the programs they must keep up 
 	@scripts/bench-supervisor bin/stopgate
 	@scripts/bench-session bin/stopgate
 	@scripts/bench-plane bin/stopgate
+	@scripts/bench-fleet bin/stopgate
 
 PACKAGES ?= ./...
 test-environments: setup ## the tests of PACKAGES in each environment of scripts/in-environment, and as another user
@@ -138,6 +139,9 @@ powerloss: ## a machine that loses its power at every flush of its disk; as root
 
 powerloss-boot: ## a machine with systemd that is restarted and loses its power; as root, with QEMU
 	@GO="$(GO)" scripts/powerloss-boot
+
+chaos-fleet: ## three machines with hubs, cut, killed and paused a hundred times under jobs; FLEET_SEED=… repeats the faults
+	@scripts/chaos-fleet "$(FLEET_SEED)"
 
 stress: ## the suite ROUNDS times beside LOAD busy processes; stops at the first failure
 	@scripts/stress "$(ROUNDS)" "$(LOAD)"

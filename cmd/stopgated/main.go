@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"syscall"
 
@@ -70,8 +69,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		err = shell.Serve(in, out)
 	case slices.Equal(args, []string{"wake-send"}):
 		err = wakeSend()
-	case slices.Equal(args, []string{"version"}):
-		_, err = fmt.Fprintf(out, "stopgated %s %s/%s %s\n", program.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	case slices.Equal(args, []string{"version"}), slices.Equal(args, []string{"--version"}):
+		_, err = fmt.Fprintln(out, "stopgated "+program.Description())
 	default:
 		fmt.Fprint(errOut, usage)
 		return 2

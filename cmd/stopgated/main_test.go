@@ -25,6 +25,7 @@ func TestRun(t *testing.T) {
 		stdout, inStderr string
 	}{
 		{"version", "", 0, "stopgated ", ""},
+		{"--version", "", 0, "stopgated ", ""},
 		{"provider-check", "[]", 0, "", ""},
 		{"provider-check", `[{"name":"a"}]`, 0, `{"name":"a","verdict":"rejected","detail":"no ANTHROPIC_AUTH_TOKEN or ANTHROPIC_API_KEY","milliseconds":`, ""},
 		{"provider-check", `[{"api_key":"hush"`, 1, "", "stopgated: standard input: not a JSON list of targets\n"},

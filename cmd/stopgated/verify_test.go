@@ -3,11 +3,14 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
 )
@@ -60,4 +63,26 @@ func addEvent(t *testing.T, path, id string, expected store.Position) {
 		t.Fatal(err)
 	}
 	check(t, s.Close())
+}
+
+// In a fleet that cannot be reached, what is sound stays so, and the report says that anchors were not checked.
+func TestIssue20VerifyWithoutTheFleet(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("STOPGATE_STATE_DIR", state)
+	addEvent(t, filepath.Join(state, "stopgate.db"), "one", 0)
+	authority, err := member.NewAuthority("home", time.Now())
+	check(t, err)
+	key, err := member.MakeKey(state)
+	check(t, err)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	port := closed.Addr().(*net.TCPAddr).Port
+	check(t, closed.Close())
+	id := member.Identity{Fleet: "home", Name: "a", User: "ada", Key: key, CA: authority.PEM(), Hubs: []member.Hub{{Host: "127.0.0.1", Port: port}}}
+	check(t, id.Save(state))
+
+	var out, errOut strings.Builder
+	if code := storeVerify(false, &out, &errOut); code != 0 || !strings.Contains(out.String(), "anchors were not checked") || !strings.Contains(out.String(), "sound") {
+		t.Errorf("exit %d\n%s\n%s", code, out.String(), errOut.String())
+	}
 }

@@ -21,8 +21,8 @@ func newVersion() *cobra.Command {
 
 With --check-install, list every copy that can be called on this machine and what calls one:
 programs and links on the PATH, the daemon that runs, the service of systemd, and the hooks in
-Claude Code's settings. Those that are not this version, or lead to another copy, are named with
-what helps.
+Claude Code's settings, here and in the projects that you approved. Those that are not this
+version, or lead to another copy, are named with what helps.
 
 Exit code 0: shown. 1: a copy is stale (with --check-install).`,
 		Example: `  stopgate version
@@ -48,11 +48,4 @@ type build struct {
 }
 
 // Print implements term.View.
-func (b build) Print(out io.Writer) {
-	commit := ""
-	if b.Commit != "" {
-		const short = 12
-		commit = "commit " + b.Commit[:min(short, len(b.Commit))] + ", "
-	}
-	fmt.Fprintf(out, "stopgate %s (%s%s, %s)\n", b.Version, commit, b.Go, b.Platform)
-}
+func (build) Print(out io.Writer) { fmt.Fprintln(out, "stopgate "+program.Description()) }

@@ -39,7 +39,8 @@ func run() error {
 		return errors.New("usage: release [FLAGS] DIR")
 	}
 
-	e := edition{version(*described), *commit, time.Unix(*seconds, 0).UTC()}
+	date := time.Unix(*seconds, 0).UTC()
+	e := edition{version(*described, date), *commit, date}
 	targets, err := chooseTargets(*platforms)
 	if err != nil {
 		return err

@@ -31,11 +31,11 @@ func TestIssue19TheVersionOfARelease(t *testing.T) {
 		"v1.2.3-14-gabc1234":       "1.2.4-snapshot.14.gabc1234",
 		"v1.2.9-14-gabc1234-dirty": "1.2.10-snapshot.14.gabc1234-dirty",
 		"v1.2.3-rc.1-14-gabc1234":  "1.2.3-rc.1.snapshot.14.gabc1234",
-		"0123456":                  "0.0.0-snapshot.g0123456", // no tag; a number must not begin with 0
-		"0123456-dirty":            "0.0.0-snapshot.g0123456-dirty",
-		"":                         "0.0.0-snapshot.g",
+		"0123456":                  "0.0.0-snapshot.19700102030405.g0123456", // no tag; a number must not begin with 0
+		"0123456-dirty":            "0.0.0-snapshot.19700102030405.g0123456-dirty",
+		"":                         "0.0.0-snapshot.19700102030405.g",
 	} {
-		if got := version(described); got != want {
+		if got := version(described, time.Date(1970, 1, 2, 3, 4, 5, 0, time.UTC)); got != want {
 			t.Errorf("%q is %s, want %s", described, got, want)
 		}
 	}

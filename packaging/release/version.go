@@ -3,6 +3,7 @@ package main
 import (
 	"regexp"
 	"strconv"
+	"time"
 )
 
 var (
@@ -12,8 +13,8 @@ var (
 )
 
 // version makes a semantic version of what git describe says: that of the tag, or one between the last tag and
-// the next one.
-func version(described string) string {
+// the next one. Without a tag it is the time of the commit that says which one is newer.
+func version(described string, date time.Time) string {
 	if m := afterVersion.FindStringSubmatch(described); m != nil {
 		patch, _ := strconv.Atoi(m[2])
 		return m[1] + strconv.Itoa(patch+1) + "-snapshot." + m[3] + "." + m[4]
@@ -24,5 +25,5 @@ func version(described string) string {
 	if m := tagged.FindStringSubmatch(described); m != nil {
 		return m[1]
 	}
-	return "0.0.0-snapshot.g" + described
+	return "0.0.0-snapshot." + date.UTC().Format("20060102150405") + ".g" + described
 }

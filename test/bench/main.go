@@ -7,6 +7,7 @@
 //	bench supervisor STOPGATE CLIENT [BENCHMARK…]
 //	bench session STOPGATE TMUX [BENCHMARK…]
 //	bench plane STOPGATE STOPGATED [BENCHMARK…]
+//	bench fleet STOPGATE STOPGATED [BENCHMARK…]
 package main
 
 import (
@@ -58,6 +59,14 @@ var suites = map[string][]benchmark{
 		{"branches", branches},
 		{"web", webPage},
 	},
+	"fleet": {
+		{"append", fleetAppends},
+		{"job", fleetJobs},
+		{"answer", fleetAnswers},
+		{"hook", fleetHooks},
+		{"memory", fleetMemory},
+		{"hosts", fleetHosts},
+	},
 }
 
 func main() {
@@ -72,7 +81,7 @@ func run(args []string) error {
 		return standIns[args[0]](args[1:])
 	}
 	if len(args) < 3 || suites[args[0]] == nil {
-		return errors.New("usage: bench gauntlet|supervisor|session|plane STOPGATE OTHER [BENCHMARK…]")
+		return errors.New("usage: bench gauntlet|supervisor|session|plane|fleet STOPGATE OTHER [BENCHMARK…]")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

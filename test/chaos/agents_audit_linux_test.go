@@ -2,17 +2,17 @@ package chaos
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/test/chaos/books"
 )
 
 // crowdAudit compares what the store tells with what clients heard.
 type crowdAudit struct {
 	*crowd
-	*books
+	*books.Books
 	began map[string]int            // clients of an agent
 	heard map[string]map[string]int // by agent: what it was told
 	rows  []crowdRow
@@ -28,7 +28,7 @@ type crowdRow struct {
 func newCrowdAudit(c *crowd) *crowdAudit {
 	c.Helper()
 	a := &crowdAudit{
-		crowd: c, books: readBooks(c.T, filepath.Join(c.state, "stopgate.db")),
+		crowd: c, Books: c.books(c.T),
 		began: map[string]int{}, heard: map[string]map[string]int{},
 	}
 	for _, l := range c.ran(c.T) {
@@ -49,8 +49,8 @@ func newCrowdAudit(c *crowd) *crowdAudit {
 
 // cutOff reports whether an agent may not have come so far as to hear anything: it was
 // killed, or the terminals went when it was just being started, so that nobody had counted it.
-func (a *crowdAudit) cutOff(e *act, agent string) bool {
-	return a.shot[agent] || e.killed || e.started.Before(a.razed) && a.counted.Before(e.ended)
+func (a *crowdAudit) cutOff(e *books.Act, agent string) bool {
+	return a.shot[agent] || e.Killed || e.Started.Before(a.razed) && a.counted.Before(e.Ended)
 }
 
 // told is how often an agent heard its prompt. One that takes the place of another which
@@ -66,9 +66,9 @@ func (a *crowdAudit) told(id, prompt string) (times int) {
 }
 
 func (a *crowdAudit) all() {
-	for key, e := range a.acts {
-		if e.ends != 1 {
-			a.Errorf("effect %s (%s of %s) came to %d ends", key, e.Kind, errandOf(e), e.ends)
+	for key, e := range a.Acts {
+		if e.Ends != 1 {
+			a.Errorf("effect %s (%s of %s) came to %d ends", key, e.Kind, e.Errand(), e.Ends)
 		}
 	}
 	a.clients()
@@ -79,7 +79,7 @@ func (a *crowdAudit) all() {
 // clients checks that every agent was one client, which was given its prompt once.
 func (a *crowdAudit) clients() {
 	began, told := crowdRow{what: "clients"}, crowdRow{what: "their prompts"}
-	for _, e := range a.acts {
+	for _, e := range a.Acts {
 		if e.Kind != engine.StartAgent {
 			continue
 		}
@@ -96,14 +96,14 @@ func (a *crowdAudit) messages() {
 	r := crowdRow{what: "messages typed"}
 	type message struct{ agent, text string }
 	decided, done := map[message]int{}, map[message]int{}
-	for _, e := range a.acts {
+	for _, e := range a.Acts {
 		if e.Kind != engine.SendAgent {
 			continue
 		}
 		m := message{e.Target, e.Text}
 		decided[m]++
 		r.decided++
-		if e.end == "done" && !a.unwanted(e) {
+		if e.End == "done" && !a.unwanted(e) {
 			done[m]++
 		}
 	}
@@ -122,9 +122,9 @@ func (a *crowdAudit) messages() {
 }
 
 // unwanted reports whether an agent was to be ended before a message had reached it.
-func (a *crowdAudit) unwanted(send *act) bool {
-	for _, e := range a.acts {
-		if e.Kind == engine.KillAgent && e.Target == send.Target && !e.decided.After(send.ended) {
+func (a *crowdAudit) unwanted(send *books.Act) bool {
+	for _, e := range a.Acts {
+		if e.Kind == engine.KillAgent && e.Target == send.Target && !e.Decided.After(send.Ended) {
 			return true
 		}
 	}
@@ -132,7 +132,7 @@ func (a *crowdAudit) unwanted(send *act) bool {
 }
 
 // enter counts something of a client's start that was done so often.
-func (a *crowdAudit) enter(r *crowdRow, e *act, id string, times int) {
+func (a *crowdAudit) enter(r *crowdRow, e *books.Act, id string, times int) {
 	r.decided++
 	switch {
 	case times == 1:
@@ -140,7 +140,7 @@ func (a *crowdAudit) enter(r *crowdRow, e *act, id string, times int) {
 	case times > 1:
 		r.twice++
 		a.Errorf("%s: %s of agent %s: %d times", r.what, e.Key, id, times)
-	case e.end != "done":
+	case e.End != "done":
 		r.other++
 	default:
 		r.killed++

@@ -85,7 +85,7 @@ func TestChaosAgents(t *testing.T) {
 	a := newCrowdAudit(c)
 	a.all()
 	t.Logf("%d owners, %d events; killed: the daemon %d times, %d clients, %d of what runs them, tmux once; decisions %v\n%s",
-		len(c.owners), a.events, len(c.kills), c.hit["client"], c.hit["pane"], a.decisions, a.table())
+		len(c.owners), a.Events, len(c.kills), c.hit["client"], c.hit["pane"], a.Decisions, a.table())
 }
 
 // crowd is owners whose agents are clients, and a person who answers for them.

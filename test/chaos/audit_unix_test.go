@@ -4,7 +4,6 @@ package chaos
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,124 +18,17 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/control/runbook"
-	"github.com/stopgate/stopgate/internal/control/store/sqlite"
+	"github.com/stopgate/stopgate/test/chaos/books"
+	"github.com/stopgate/stopgate/test/chaos/ran"
 )
-
-// act is what the store tells of an effect.
-type act struct {
-	engine.Effect
-	decided time.Time
-	started time.Time
-	end     string // done, failed, lost, dropped
-	ended   time.Time
-	ends    int  // how often it came to an end: once
-	killed  bool // another effect ended what it started
-}
-
-// books are what the store tells of all owners.
-type books struct {
-	events    int
-	acts      map[string]*act
-	words     map[string]int // what agents said, by event and token
-	late      int            // steps that came of what was found at a start
-	decisions map[engine.Source]int
-	children  map[string]*child // by their ids
-}
-
-// child is a pipeline that a step of another one runs.
-type child struct{ created, ended int }
-
-func readBooks(t *testing.T, path string) *books {
-	t.Helper()
-	ctx := context.Background()
-	s, err := sqlite.Open(ctx, path)
-	check(t, err)
-	defer s.Close()
-	b := &books{acts: map[string]*act{}, words: map[string]int{}, decisions: map[engine.Source]int{}, children: map[string]*child{}}
-	for e, err := range s.ReadAll(ctx, 0) {
-		check(t, err)
-		b.events++
-		if strings.HasPrefix(e.Subject, "daemon.") {
-			continue
-		}
-		step, err := engine.DecodeStep(e.Data)
-		check(t, err)
-		b.read(step)
-	}
-	return b
-}
-
-func (b *books) read(s engine.Step) {
-	if s.Late {
-		b.late++
-	}
-	for _, f := range s.Facts {
-		b.fact(f, s.Time)
-		b.childFact(s.Owner, f)
-	}
-	for _, e := range s.Effects {
-		b.acts[e.Key] = &act{Effect: e, decided: s.Time}
-		for _, other := range b.acts {
-			started := e.Kind == engine.KillShell && other.Key == e.Target ||
-				e.Kind == engine.KillAgent && other.Agent != nil && other.Agent.ID == e.Target
-			other.killed = other.killed || started
-		}
-	}
-}
-
-func (b *books) fact(f engine.Fact, at time.Time) {
-	switch f := f.(type) {
-	case engine.EffectStarted:
-		b.acts[f.Key].started = at
-	case engine.EffectDone:
-		b.end(f.Key, "done", at)
-	case engine.WorkspaceMade:
-		b.end(f.Key, "done", at)
-	case engine.WorkspaceRemoved:
-		b.end(f.Key, "done", at)
-	case engine.EffectFailed:
-		b.end(f.Key, "failed", at)
-	case engine.EffectLost:
-		b.end(f.Key, "lost", at)
-	case engine.EffectDropped:
-		b.end(f.Key, "dropped", at)
-	case engine.AgentSignal:
-		b.words["agent:signal "+f.Message]++
-	case engine.AgentIdle:
-		b.words["agent:idle "+f.Prompt]++
-	case engine.AgentPrompt:
-		b.words["agent:prompt "+f.AgentID]++
-	case engine.DecisionCreated:
-		b.decisions[f.Decision.Source]++
-	}
-}
-
-// childFact is a fact about a child.
-func (b *books) childFact(owner string, f engine.Fact) {
-	if created, is := f.(engine.Created); is && created.Parent != nil {
-		if b.children[owner] == nil {
-			b.children[owner] = &child{}
-		}
-		b.children[owner].created++
-	}
-	if to, is := f.(engine.PipelineAdvanced); is && runbook.IsEnd(to.Step) && b.children[owner] != nil {
-		b.children[owner].ended++
-	}
-}
-
-func (b *books) end(key, how string, at time.Time) {
-	a := b.acts[key]
-	a.end, a.ended, a.ends = how, at, a.ends+1
-}
 
 // audit compares what the store tells with what took place.
 type audit struct {
 	*testing.T
 	place
-	*books
+	*books.Books
 	kills []kill
-	ran   []line
+	ran   []ran.Line
 	table []row
 }
 
@@ -152,7 +44,7 @@ type row struct {
 func newAudit(t *testing.T, k *keeper) *audit {
 	t.Helper()
 	k.awaitQuiet(t)
-	return &audit{T: t, place: k.place, books: readBooks(t, filepath.Join(k.state, "stopgate.db")), kills: k.kills, ran: k.ran(t)}
+	return &audit{T: t, place: k.place, Books: k.books(t), kills: k.kills, ran: k.ran(t)}
 }
 
 // awaitQuiet waits for the end of everything that was started: nothing may be left. Only
@@ -169,14 +61,14 @@ func (p place) awaitQuiet(t *testing.T) {
 }
 
 // inDoubt reports whether the daemon was killed while it carried the effect out.
-func (a *audit) inDoubt(e *act) bool {
-	return !e.started.IsZero() && slices.ContainsFunc(a.kills, func(k kill) bool {
-		return e.started.Before(k.at) && k.at.Before(e.ended)
+func (a *audit) inDoubt(e *books.Act) bool {
+	return !e.Started.IsZero() && slices.ContainsFunc(a.kills, func(k kill) bool {
+		return e.Started.Before(k.at) && k.at.Before(e.Ended)
 	})
 }
 
 // count counts what the stand-ins wrote down.
-func (a *audit) count(what string, by func(line) string) map[string]int {
+func (a *audit) count(what string, by func(ran.Line) string) map[string]int {
 	n := map[string]int{}
 	for _, l := range a.ran {
 		if l.What == what {
@@ -186,8 +78,8 @@ func (a *audit) count(what string, by func(line) string) map[string]int {
 	return n
 }
 
-func (a *audit) of(kinds ...engine.EffectKind) (acts []*act) {
-	for _, e := range a.acts {
+func (a *audit) of(kinds ...engine.EffectKind) (acts []*books.Act) {
+	for _, e := range a.Acts {
 		if slices.Contains(kinds, e.Kind) {
 			acts = append(acts, e)
 		}
@@ -209,30 +101,30 @@ func (r *row) enter(times int) {
 
 // ends checks that every effect came to one end.
 func (a *audit) ends() {
-	for key, e := range a.acts {
-		if e.ends != 1 || e.end == "failed" {
-			a.Errorf("effect %s (%s) came to %d ends, %q", key, e.Kind, e.ends, e.end)
+	for key, e := range a.Acts {
+		if e.Ends != 1 || e.End == "failed" {
+			a.Errorf("effect %s (%s) came to %d ends, %q", key, e.Kind, e.Ends, e.End)
 		}
 	}
 }
 
 // starts checks that every command and agent that was to be started ran exactly once.
-func (a *audit) starts(what string, kind engine.EffectKind, errandOf func(*act) string, mayMiss func(*act) bool) {
+func (a *audit) starts(what string, kind engine.EffectKind, mayMiss func(*books.Act) bool) {
 	r := row{what: what}
-	begun := a.count("begun", func(l line) string { return l.Key })
+	begun := a.count("begun", func(l ran.Line) string { return l.Key })
 	for _, e := range a.of(kind) {
-		n := begun[errandOf(e)]
+		n := begun[e.Errand()]
 		r.decided++
 		if a.inDoubt(e) {
 			r.doubt++
 		}
-		if n == 0 && (e.end == "dropped" || mayMiss(e)) {
+		if n == 0 && (e.End == "dropped" || mayMiss(e)) {
 			r.other++
 			continue
 		}
 		r.enter(n)
-		if n != 1 || e.end != "done" {
-			a.Errorf("%s %s: %s, ran %d times", what, errandOf(e), e.end, n)
+		if n != 1 || e.End != "done" {
+			a.Errorf("%s %s: %s, ran %d times", what, e.Errand(), e.End, n)
 		}
 	}
 	a.table = append(a.table, r)
@@ -243,24 +135,24 @@ func (a *audit) starts(what string, kind engine.EffectKind, errandOf func(*act) 
 func (a *audit) families() {
 	r := row{what: "branches, items and pipelines as steps"}
 	for _, e := range a.of(engine.StartChild) {
-		c := a.children[e.Target]
+		c := a.Children[e.Target]
 		r.decided++
 		if a.inDoubt(e) {
 			r.doubt++
 		}
-		if c == nil && e.end == "dropped" {
+		if c == nil && e.End == "dropped" {
 			r.other++
 			continue
 		}
 		if c == nil {
-			c = &child{}
+			c = &books.Child{}
 		}
-		if r.enter(c.created); c.created != 1 || c.ended != 1 {
-			a.Errorf("child %s was created %d times, and ended %d times", e.Target, c.created, c.ended)
+		if r.enter(c.Created); c.Created != 1 || c.Ended != 1 {
+			a.Errorf("child %s was created %d times, and ended %d times", e.Target, c.Created, c.Ended)
 		}
-		delete(a.children, e.Target)
+		delete(a.Children, e.Target)
 	}
-	for id := range a.children {
+	for id := range a.Children {
 		a.Errorf("nobody started the child %s", id)
 	}
 	a.table = append(a.table, r)
@@ -270,7 +162,7 @@ func (a *audit) families() {
 func (a *audit) strangers() {
 	known := map[string]bool{}
 	for _, e := range a.of(engine.StartShell, engine.StartAgent) {
-		known[errandOf(e)] = true
+		known[e.Errand()] = true
 	}
 	for _, l := range a.ran {
 		switch {
@@ -280,13 +172,6 @@ func (a *audit) strangers() {
 			a.Errorf("%+v", l)
 		}
 	}
-}
-
-func errandOf(e *act) string {
-	if e.Agent != nil {
-		return e.Agent.ID
-	}
-	return e.Key
 }
 
 // sends checks that every message that counts as sent was sent once, and no other.
@@ -306,14 +191,14 @@ func (a *audit) sends() {
 		r.decided++
 		if a.inDoubt(e) {
 			r.doubt++
-			if n == 0 && e.end == "lost" { // and a person was asked
+			if n == 0 && e.End == "lost" { // and a person was asked
 				r.other++
 				continue
 			}
 		}
 		r.enter(n)
-		if n != 1 || e.end != "done" {
-			a.Errorf("message %s: %s, %d times in the inbox", e.Key, e.end, n)
+		if n != 1 || e.End != "done" {
+			a.Errorf("message %s: %s, %d times in the inbox", e.Key, e.End, n)
 		}
 	}
 	for key, n := range there {
@@ -326,13 +211,13 @@ func (a *audit) sends() {
 // killed just then.
 func (a *audit) notes() {
 	r := row{what: "notifications"}
-	told := a.count("told", func(l line) string { // without how to answer, and where
+	told := a.count("told", func(l ran.Line) string { // without how to answer, and where
 		lines := strings.Split(l.Text, "\n")
 		return strings.Join(lines[:min(len(lines), 2)], "\n")
 	})
 	decided, doubt := map[string]int{}, map[string]int{}
 	for _, e := range a.of(engine.NotifyPerson) {
-		if e.end == "dropped" { // it was answered before anybody was told
+		if e.End == "dropped" { // it was answered before anybody was told
 			r.decided++
 			r.other++
 			continue
@@ -376,7 +261,7 @@ func (a *audit) quiet(what string, kinds ...engine.EffectKind) {
 // store, once.
 func (a *audit) emits() {
 	r := row{what: "acknowledged words of agents"}
-	said := a.count("emitted", func(l line) string {
+	said := a.count("emitted", func(l ran.Line) string {
 		if l.Event == "agent:prompt" {
 			return l.Event + " " + l.Key
 		}
@@ -384,12 +269,12 @@ func (a *audit) emits() {
 	})
 	for word, n := range said {
 		r.decided += n
-		r.enter(a.words[word])
-		if a.words[word] != n {
-			a.Errorf("%q was acknowledged %d times and is %d times in the store", word, n, a.words[word])
+		r.enter(a.Words[word])
+		if a.Words[word] != n {
+			a.Errorf("%q was acknowledged %d times and is %d times in the store", word, n, a.Words[word])
 		}
 	}
-	for word, n := range a.words {
+	for word, n := range a.Words {
 		if n > 1 {
 			a.Errorf("%q is %d times in the store", word, n)
 		}
@@ -424,8 +309,8 @@ func (a *audit) leftovers() {
 // all is the whole audit.
 func (a *audit) all() {
 	a.ends()
-	a.starts("commands of steps and gates", engine.StartShell, errandOf, func(e *act) bool { return e.killed })
-	a.starts("agents", engine.StartAgent, errandOf, func(*act) bool { return false })
+	a.starts("commands of steps and gates", engine.StartShell, func(e *books.Act) bool { return e.Killed })
+	a.starts("agents", engine.StartAgent, func(*books.Act) bool { return false })
 	a.strangers()
 	a.sends()
 	a.notes()

@@ -200,7 +200,7 @@ func (r *run) finish(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills, %d of them before the daemon was ready; %d owners, %d events, %d steps found late, decisions %v\n%s",
-		len(r.kills), starting, len(r.owners), a.events, a.late, a.decisions, table.String())
+		len(r.kills), starting, len(r.owners), a.Events, a.Late, a.Decisions, table.String())
 }
 
 // drain waits until nothing is left to do for an owner: then its log ends.

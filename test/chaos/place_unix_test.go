@@ -3,9 +3,7 @@
 package chaos
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/test/chaos/books"
+	"github.com/stopgate/stopgate/test/chaos/ran"
 	"github.com/stopgate/stopgate/test/programs"
 )
 
@@ -101,25 +101,20 @@ func (p place) errands(t *testing.T) []string {
 	return dirs
 }
 
-// line is one of the stand-ins'.
-type line struct{ What, Kind, Owner, Name, Key, Event, Text string }
-
 // ran is what the stand-ins wrote down.
-func (p place) ran(t *testing.T) (lines []line) {
+func (p place) ran(t *testing.T) []ran.Line {
 	t.Helper()
-	f, err := os.Open(filepath.Join(p.dir, "ran"))
+	lines, err := ran.Read(p.dir)
 	check(t, err)
-	defer f.Close()
-	scanner := bufio.NewScanner(f)
-	for scanner.Scan() {
-		var l line
-		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
-			t.Fatalf("%v: %s", err, scanner.Text())
-		}
-		lines = append(lines, l)
-	}
-	check(t, scanner.Err())
 	return lines
+}
+
+// books are what the store tells, once the daemon has ended.
+func (p place) books(t *testing.T) *books.Books {
+	t.Helper()
+	b, err := books.Read(context.Background(), filepath.Join(p.state, "stopgate.db"))
+	check(t, err)
+	return b
 }
 
 // processes are those that have our state directory in their environment, as far as the

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,5 +162,11 @@ func TestIssue19TheNPMPackagesInstallFromFiles(t *testing.T) {
 	say(t, run("install", "--offline", packaged(t, "npm-stopgate-"+version+".tgz"), packaged(t, "npm-stopgate-linux-*.tgz")))
 	if out := say(t, exec.Command(filepath.Join(project, "node_modules", ".bin", "stopgate"), "version")); !strings.HasPrefix(out, "stopgate v"+version+" (") {
 		t.Errorf("%s", out)
+	}
+
+	// One line removes both: npm has been told of the second one, too.
+	say(t, run("uninstall", "stopgate", "stopgate-linux-"+strings.Replace(runtime.GOARCH, "amd64", "x64", 1)))
+	if left, _ := filepath.Glob(filepath.Join(project, "node_modules", "stopgate*")); len(left) > 0 {
+		t.Errorf("npm uninstall leaves %v", left)
 	}
 }

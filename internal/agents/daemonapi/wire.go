@@ -12,6 +12,7 @@ import (
 // Version is GET /v1/version.
 type Version struct {
 	Version string    `json:"version"` // of stopgated
+	Commit  string    `json:"commit,omitempty"`
 	API     int       `json:"api"`
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`

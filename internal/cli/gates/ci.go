@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 func NewCI() *cobra.Command {
@@ -98,7 +99,7 @@ func initCI(h *here.Place, out io.Writer, force bool) error {
 	if !inside {
 		top = h.Root
 	}
-	flow := workflow{ci: ci, base: project.Gauntlet.BaseBranch}
+	flow := workflow{ci: ci, release: releaseOf(program.Version()), base: project.Gauntlet.BaseBranch}
 	if flow.folder, err = filepath.Rel(top, h.Root); err != nil {
 		return err
 	}

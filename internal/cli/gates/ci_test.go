@@ -205,3 +205,15 @@ func TestKnownGate(t *testing.T) {
 		}
 	}
 }
+
+// CI installs the version that wrote the workflow, where that can be had.
+func TestIssue19TheWorkflowInstallsThisRelease(t *testing.T) {
+	for version, want := range map[string]string{"v1.2.3": "v1.2.3", "v1.2.3-4-gabc": "latest", "(devel)": "latest", "": "latest", "v1.2.3 x": "latest"} {
+		if got := releaseOf(version); got != want {
+			t.Errorf("%q: %s", version, got)
+		}
+	}
+	if text := (workflow{ci: testCI(t, "checks: []"), release: "v1.2.3"}).yaml(); !strings.Contains(text, "cmd/stopgate@v1.2.3\n") {
+		t.Error(text)
+	}
+}

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,14 +11,16 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // workflow is the GitHub Actions workflow of a project.
 type workflow struct {
-	ci     *config.CI
-	base   string // the base branch of the configuration; may be empty
-	folder string // the project's, below the top of the repository
+	ci      *config.CI
+	release string // that CI installs
+	base    string // the base branch of the configuration; may be empty
+	folder  string // the project's, below the top of the repository
 }
 
 // runtimeActions install the runtimes that have an action of their own; the value
@@ -76,7 +79,7 @@ jobs:
       - uses: actions/setup-go@v5
         with:
           go-version: stable
-      - run: go install github.com/stopgate/stopgate/cmd/stopgate@latest
+      - run: go install github.com/stopgate/stopgate/cmd/stopgate@%[7]s
       - id: jobs
         run: |
           jobs=$(stopgate ci list-jobs)
@@ -114,8 +117,18 @@ jobs:
         run: sh -c "$SCRIPT"
 `, flow(branch), flow(filepath.ToSlash(w.folder)), w.services(), w.runtimes(),
 		flow(filepath.ToSlash(w.folder)+"/${{ matrix.job.working_directory }}"),
-		flow("origin/"+branch))
+		flow("origin/"+branch), cmp.Or(w.release, "latest"))
 	return b.String()
+}
+
+var aRelease = lazyregexp.New(`^v\d+\.\d+\.\d+$`)
+
+// releaseOf is what a workflow installs: this very version if it is a release, else the latest one.
+func releaseOf(version string) string {
+	if aRelease().MatchString(version) {
+		return version
+	}
+	return "latest"
 }
 
 // runtimes are the steps that install what a check asks for.

@@ -138,6 +138,7 @@ func newJobCancel() *cobra.Command {
 		Use:   "cancel ID",
 		Short: "Cancel a job",
 		Long: `Cancel a job. If a machine has it, that machine cancels its pipeline, and the job ends when that has ended.
+If that machine is away, the job ends at once; the machine cancels what still runs when it is back.
 
 Exit code 0: cancelled, or being cancelled. 1: it has ended. 2: there is no such job. 3: the fleet cannot be
 reached; nothing was changed.`,
@@ -150,6 +151,9 @@ reached; nothing was changed.`,
 			return err
 		}
 		line := "job " + shortID(j.ID) + " is cancelled"
+		if j.Attempt > 0 && j.Reason != "" {
+			fmt.Fprintln(p.errOut, "stopgate: "+plain.Line(j.Reason))
+		}
 		if j.Cancelling {
 			line = fmt.Sprintf("job %s is being cancelled on %s", shortID(j.ID), plain.Line(j.Host))
 		}

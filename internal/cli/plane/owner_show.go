@@ -185,6 +185,9 @@ func (s *ownerShow) about(now time.Time) string {
 	if cost := spent(o.USD, o.Tokens); cost != "" {
 		text += ", " + cost
 	}
+	if o.Job != "" {
+		text += ", for job " + shortID(o.Job)
+	}
 	return text + asOf(o.Away)
 }
 

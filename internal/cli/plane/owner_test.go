@@ -97,6 +97,30 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// A daemon from before lists of states is asked for each of them.
+func TestIssue19PipelinesOfAnOlderDaemon(t *testing.T) {
+	older := func(f daemonapi.Filter) ([]daemonapi.Owner, error) {
+		switch f.Status {
+		case ownerRunning:
+			return []daemonapi.Owner{{ID: "1", Status: ownerRunning, Created: time.Unix(1, 0)}}, nil
+		case ownerWaiting:
+			return []daemonapi.Owner{{ID: "2", Status: ownerWaiting, Created: time.Unix(2, 0)}}, nil
+		}
+		return nil, &daemonapi.Error{Failure: daemonapi.Failure{Code: "invalid", Error: "status is none of these"}}
+	}
+	got, err := oneByOne(older, daemonapi.Filter{Status: "running,waiting,held"})
+	if err != nil || len(got) != 2 || got[0].ID != "2" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := oneByOne(older, daemonapi.Filter{Status: "held"}); err == nil {
+		t.Error("what one asks for and the daemon does not know is an error")
+	}
+	gone := errors.New("gone")
+	if _, err := oneByOne(func(daemonapi.Filter) ([]daemonapi.Owner, error) { return nil, gone }, daemonapi.Filter{Status: "running,held"}); !errors.Is(err, gone) {
+		t.Error(err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for code, want := range map[string]int{
 		"invalid": term.ExitUsage, "too_large": term.ExitUsage, "not_found": term.ExitUsage, "conflict": term.ExitFailed,

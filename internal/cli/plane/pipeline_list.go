@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,9 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 		if err := p.checkHost(ctx, n.host); err != nil {
 			return nil, err
 		}
-		ask := func(f daemonapi.Filter) ([]daemonapi.Owner, error) { return p.Pipelines(ctx, f) }
+		ask := func(f daemonapi.Filter) ([]daemonapi.Owner, error) {
+			return oneByOne(func(f daemonapi.Filter) ([]daemonapi.Owner, error) { return p.Pipelines(ctx, f) }, f)
+		}
 		owners, more, err := choose(ask, n.filter(), status, all)
 		return ownerList(owners, status, more, time.Now), err
 	})
@@ -119,6 +122,30 @@ func choose(ask func(daemonapi.Filter) ([]daemonapi.Owner, error), f daemonapi.F
 		others = others[:room]
 	}
 	return newestFirst(others, owners), more, err
+}
+
+// oneByOne asks for each state by itself where the daemon is an older one, which does not know lists of them. A
+// state that it does not know has no owners.
+func oneByOne(ask func(daemonapi.Filter) ([]daemonapi.Owner, error), f daemonapi.Filter) ([]daemonapi.Owner, error) {
+	all, err := ask(f)
+	states := strings.Split(f.Status, ",")
+	if !isInvalid(err) || len(states) < 2 {
+		return all, err
+	}
+	all = []daemonapi.Owner{}
+	for _, f.Status = range states {
+		some, err := ask(f)
+		if err != nil && !isInvalid(err) {
+			return nil, err
+		}
+		all = newestFirst(some, all)
+	}
+	return all, nil
+}
+
+func isInvalid(err error) bool {
+	refusal, is := errors.AsType[*daemonapi.Error](err)
+	return is && refusal.Code == "invalid"
 }
 
 // statesOf are the states of owners that are listed in any case, and of the others, each separated

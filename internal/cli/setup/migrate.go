@@ -97,7 +97,12 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	draft := &migrate.Draft{Root: h.Root, Getenv: os.Getenv, CheckRunbooks: checkRunbooks}
+	store := migrate.NewStore(h.StateDir)
+	migrated, err := store.Migrated(h.Root)
+	if err != nil {
+		return err
+	}
+	draft := &migrate.Draft{Root: h.Root, Getenv: os.Getenv, Migrated: migrated, CheckRunbooks: checkRunbooks}
 	tools := slices.DeleteFunc(migrate.Tools(), func(t migrate.Tool) bool {
 		return len(m.tools) > 0 && !slices.Contains(m.tools, t.Name)
 	})
@@ -121,7 +126,7 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
-	view.backups, err = migrate.NewStore(h.StateDir).Apply(h.Root, report.Tools(), report.Changes, time.Now())
+	view.backups, err = store.Apply(h.Root, report.Tools(), report.Changes, time.Now())
 	if unfinished, ok := errors.AsType[migrate.UnfinishedError](err); ok {
 		return term.WithHint(unfinished, "undo it first: stopgate migrate --undo")
 	}

@@ -188,7 +188,7 @@ func (u *uninstallation) listKept() {
 			} else if file.Scope == settings.Managed && len(file.Entries) > 0 {
 				u.add("the administrator's hooks in "+file.Path, nil)
 			} else if file.Plugin != "" {
-				u.add(fmt.Sprintf("the plugin %s; to remove it: %s", plain.Name(file.Plugin), plain.Line(file.Remove())), nil)
+				u.add(fmt.Sprintf("the plugin %s; to remove it: %s, and its marketplace: %s", plain.Name(file.Plugin), plain.Line(file.Remove()), plain.Line(file.RemoveMarket())), nil)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet/board"
 	"github.com/stopgate/stopgate/internal/control/fleet/desk"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
@@ -50,6 +51,13 @@ func (alone) Passed(string) map[string]string { return nil }
 func linked(t *testing.T, runbook string, room int) (*machine, string) {
 	t.Helper()
 	m, root := doing(t, runbook)
+	joins(t, m, linktest.New(t), room)
+	return m, root
+}
+
+// joins has a machine be the member a of a fleet.
+func joins(t *testing.T, m *machine, f *linktest.Fleet, room int) {
+	t.Helper()
 	wake := make(chan struct{}, 1)
 	m.plane.desk = desk.New(desk.Options{
 		Machine: placed{m, room}, Root: m.rootOf, Name: m.fleetName, Log: quiet(), Now: time.Now, Wake: wake,
@@ -58,11 +66,10 @@ func linked(t *testing.T, runbook string, room int) (*machine, string) {
 	m.JobPlane = m.plane.desk
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
-	l := linktest.New(t).Member("a")
+	l := f.Member("a")
 	all.Go(func() { m.plane.desk.Run(ctx, l, alone{}) })
 	t.Cleanup(func() { cancel(); all.Wait() })
 	eventually(t, func() bool { _, err := m.Jobs(t.Context(), &api.Query{Limit: 1}); return err == nil })
-	return m, root
 }
 
 // placed is a machine with so much room.
@@ -196,5 +203,55 @@ func TestIssue20AScheduleFeedsJobs(t *testing.T) {
 	check(t, err)
 	if j.Command != "fix" || strings.Join(j.Args, " ") != "it" || p.core.state.Len() != 0 {
 		t.Errorf("%+v", j)
+	}
+}
+
+// What people are asked about a lost job stands among this machine's own decisions, and is answered like them.
+func TestIssue20ALostJobIsADecisionHere(t *testing.T) {
+	m, _ := doing(t, jobBook)
+	f := linktest.New(t)
+	joins(t, m, f, 0)
+	p := m.plane
+	b, err := board.Open(t.Context(), f.Member("b").Log, "b", time.Now, quiet())
+	check(t, err)
+	_, err = b.Add(t.Context(), anID, job.Spec{Project: "shop", Command: "fix", Args: []string{"it"}}, nil)
+	check(t, err)
+	_, err = b.Claim(t.Context(), anID, nil, 0)
+	check(t, err)
+	_, err = b.Change(t.Context(), anID, func(j job.Job) (job.Fact, error) { return j.Lose("c", 1, time.Now()) })
+	check(t, err)
+	id := job.Question(anID, 1)
+	eventually(t, func() bool { _, err := p.Decision(t.Context(), id[:8]); return err == nil })
+
+	page, err := p.Decisions(t.Context(), &api.Query{Limit: 10, Name: "fix"})
+	check(t, err)
+	if len(page.Items) != 1 || page.Items[0].ID != id || page.Items[0].Host != "b" || page.Items[0].Source != "lost" {
+		t.Errorf("%+v", page.Items)
+	}
+	for _, q := range []*api.Query{{Limit: 10, Name: "other"}, {Limit: 10, Project: "/nowhere"}, {Limit: 10, Past: true}, {Limit: 10, Owner: newID(9)}} {
+		if page, err := p.Decisions(t.Context(), q); err != nil || len(page.Items) != 0 {
+			t.Errorf("%+v: %+v, %v", q, page.Items, err)
+		}
+	}
+	if n := p.Status(t.Context()).Decisions; n != 1 {
+		t.Errorf("%d decisions", n)
+	}
+	if _, err := p.Diff(t.Context(), id); err != nil && daemonapi.Code(err) != "not_found" {
+		t.Errorf("its diff: %v", err)
+	}
+
+	if _, err := p.Answer(t.Context(), id, daemonapi.Answer{ID: "aa", Message: "hm"}); daemonapi.Code(err) != "invalid" {
+		t.Errorf("words: %v", err)
+	}
+	d, err := p.Answer(t.Context(), id, daemonapi.Answer{ID: "ab", Option: "cancel"})
+	check(t, err)
+	if d.Chosen != "cancel" || d.Resolved == nil {
+		t.Errorf("%+v", d)
+	}
+	if _, err := p.Answer(t.Context(), id, daemonapi.Answer{ID: "ac", Option: "wait"}); daemonapi.Code(err) != "not_found" {
+		t.Errorf("again: %v", err)
+	}
+	if j, err := m.Job(t.Context(), anID); err != nil || j.Status != "cancelled" {
+		t.Errorf("%+v, %v", j, err)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
 // plane is the daemon as the API sees it.
@@ -53,7 +54,7 @@ type plane struct {
 var _ api.Plane = (*plane)(nil)
 
 func (p *plane) Version() daemonapi.Version {
-	return daemonapi.Version{Version: p.opts.Version, API: 1, PID: p.pid, Started: p.started}
+	return daemonapi.Version{Version: p.opts.Version, Commit: program.Commit(), API: 1, PID: p.pid, Started: p.started}
 }
 
 // Fleet is none: the daemon's part in one knows of it.

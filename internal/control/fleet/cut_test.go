@@ -64,6 +64,7 @@ func TestAMachineThatTakesNoRequests(t *testing.T) {
 	_, err := l.JS.Publish(t.Context(), l.View("vps", owner(2).ID), encoded(t, owner(2)))
 	check(t, err)
 	w.sees(laptop, 1)
+	checktest.Eventually(t, "it is connected", func() bool { _, up := laptop.up(); return up })
 	_, err = laptop.Cancel(t.Context(), owner(2).ID, daemonapi.Cancel{ID: "aa"})
 	if daemonapi.Code(err) != "unavailable" || !strings.Contains(err.Error(), "vps has never reported; nothing was changed") {
 		t.Errorf("%v", err)

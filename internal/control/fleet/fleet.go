@@ -148,12 +148,24 @@ func (f *Fleet) parts() []func(ctx context.Context, l *link.Link) {
 	return []func(ctx context.Context, l *link.Link){
 		f.roster, f.follow,
 		func(ctx context.Context, l *link.Link) { f.heart.Run(ctx, l, f.tell) },
+		f.watchSleep,
 		func(ctx context.Context, l *link.Link) {
 			f.publisher.Run(ctx, l, func(err error) { f.warn("cannot show the others what runs here", err) })
 		},
 		func(ctx context.Context, l *link.Link) { f.warn("no requests of others are taken", server.Run(ctx, l)) },
 		func(ctx context.Context, _ *link.Link) { f.passOn(ctx) },
 		jobs,
+	}
+}
+
+// watchSleep tells the others when this machine is about to sleep. Where it cannot find out, they learn it from the
+// beats after the first time.
+func (f *Fleet) watchSleep(ctx context.Context, l *link.Link) {
+	err := beat.WatchSleep(ctx, func(sleeps bool) {
+		f.warn("cannot tell the fleet that this machine sleeps", f.heart.Sleep(ctx, l, sleeps))
+	})
+	if err != nil {
+		f.Log.Debug("the system does not tell when this machine is about to sleep", "error", err)
 	}
 }
 

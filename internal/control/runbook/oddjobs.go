@@ -257,23 +257,24 @@ func (d *decoder) oddTable(n *node, in table, ours []field) {
 			d.fault(given.at, "unknown field "+quote(w.word), w.drop)
 		default:
 			written := d.Text[given.at.at : given.at.at+given.at.size]
-			d.fault(given.at, written+" is not supported"+named(given.node), w.hint)
+			d.unsupported(given, written, w.hint)
 		}
 	}
 }
 
-// named are the names of definitions, for a message.
-func named(group *node) string {
-	var all []string
-	for _, e := range group.entries {
+// unsupported is a fault for each definition of a group, at its own place: in TOML they may be anywhere in the
+// file.
+func (d *decoder) unsupported(group entry, written, hint string) {
+	found := false
+	for _, e := range group.node.entries {
 		if e.node.kind == document.Mapping {
-			all = append(all, quote(e.key))
+			found = true
+			d.fault(e.at, written+" is not supported: "+quote(e.key), hint)
 		}
 	}
-	if len(all) == 0 {
-		return ""
+	if !found {
+		d.fault(group.at, written+" is not supported", hint)
 	}
-	return ": " + strings.Join(all, ", ")
 }
 
 // called says that a word has another name here, which only oddjobs' own runbooks need not

@@ -50,8 +50,19 @@ func TestIssue19CronsThatStay(t *testing.T) {
 	}
 }
 
-func readOddjobs(text string) (Runbook, error) {
-	d := newDecoder(origin{dir: ".", oddjobs: true, read: noFile}, "x.hcl", "x.hcl", []byte(text))
+// Each cron that stays is a fault at its own place, wherever its table is.
+func TestIssue19ACronThatStaysIsNamedWhereItIs(t *testing.T) {
+	const text = "[cron.hourly]\ninterval = \"1h\"\nrun = { pipeline = \"p\" }\n\n[cron.odd]\ninterval = \"7h\"\nrun = { pipeline = \"p\" }\n\n[pipeline.p]\n[[pipeline.p.step]]\nname = \"a\"\nrun = \"true\"\n\n[cron.third]\ninterval = \"11h\"\n"
+	_, err := readOddjobsFile("x.toml", text)
+	if err == nil || err.Error() != "x.toml:5:7: cron is not supported: \"odd\"\nx.toml:14:7: cron is not supported: \"third\"" {
+		t.Error(err)
+	}
+}
+
+func readOddjobs(text string) (Runbook, error) { return readOddjobsFile("x.hcl", text) }
+
+func readOddjobsFile(name, text string) (Runbook, error) {
+	d := newDecoder(origin{dir: ".", oddjobs: true, read: noFile}, name, name, []byte(text))
 	d.read()
 	if faults := d.allFaults(); len(faults) > 0 {
 		return Runbook{}, faults

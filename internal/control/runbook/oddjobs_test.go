@@ -79,7 +79,7 @@ func TestOddjobsWordsInOurRunbooks(t *testing.T) {
 	for text, want := range map[string]string{
 		"job \"x\" {\n step \"a\" {\n run = \"true\"\n }\n}\n": `x.hcl:1:1: "job" is called "pipeline" here; write pipeline`,
 		"pipelin \"x\" {\n}\n":                                 "x.hcl:1:1: unknown field \"pipelin\"; did you mean \"pipeline\"?",
-		"cron \"x\" {\n interval = \"1h\"\n}\n":                `x.hcl:1:1: cron is not supported: "x"; give the pipeline a schedule, such as "*/30 * * * *", and turn it on: stopgate schedule on`,
+		"cron \"x\" {\n interval = \"1h\"\n}\n":                `x.hcl:1:6: cron is not supported: "x"; give the pipeline a schedule, such as "*/30 * * * *", and turn it on: stopgate schedule on`,
 		"command \"x\" {\n run = { job = \"y\" }\n}\npipeline \"y\" {\n step \"a\" {\n run = \"true\"\n }\n}\n": `x.hcl:2:10: "job" is called "pipeline" here; write pipeline`,
 		"command \"x\" {\n args = \"<a>\"\n run = \"echo ${args.a}\"\n}\n":                                      `x.hcl:3:14: unknown template ${args.a}; write ${var.a}`,
 		"agent \"x\" {\n run = \"claude\"\n on_exit = \"done\"\n}\n":                                            `x.hcl:3:2: "on_exit" is called "on_dead" here; write on_dead`,

@@ -18,7 +18,8 @@ const (
 
 // glances are what was seen of projects a moment ago.
 type glances struct {
-	slots chan struct{}
+	patience time.Duration // glancePatience
+	slots    chan struct{}
 
 	mu    sync.Mutex
 	known map[string]*glanced
@@ -31,13 +32,13 @@ type glanced struct {
 }
 
 func newGlances() *glances {
-	return &glances{slots: make(chan struct{}, glancesAtOnce), known: map[string]*glanced{}}
+	return &glances{patience: glancePatience, slots: make(chan struct{}, glancesAtOnce), known: map[string]*glanced{}}
 }
 
 // of is what is known of some projects: of those that do not answer in time, what was seen before, or
 // nothing.
 func (g *glances) of(plane Plane, roots []string, now time.Time) map[string]doctor.Glance {
-	patience := time.NewTimer(glancePatience)
+	patience := time.NewTimer(g.patience)
 	defer patience.Stop()
 	over := false
 	for _, done := range g.look(plane, roots, now) {

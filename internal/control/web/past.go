@@ -33,7 +33,8 @@ type Past struct {
 	workspaces string                   // the directory of those that stopgate made
 	projects   func() map[string]string // that they were made for
 
-	reading chan struct{} // holds one while the journal is being read
+	patience time.Duration // pastPatience
+	reading  chan struct{} // holds one while the journal is being read
 
 	mu      sync.Mutex
 	homes   map[string]string // what projects told
@@ -48,7 +49,7 @@ type Past struct {
 
 func newPast(stateDir string, projects func() map[string]string) *Past {
 	p := &Past{
-		journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), reading: make(chan struct{}, 1),
+		journal: journal.New(filepath.Join(stateDir, "journal"), journal.Limits{}), patience: pastPatience, reading: make(chan struct{}, 1),
 		workspaces: workspace.Root(stateDir), projects: projects,
 	}
 	p.reset()
@@ -64,7 +65,7 @@ func (p *Past) reset() {
 func (r *Request) Past(look func(p *Past)) (more bool, err error) {
 	p := r.site.past
 	done := p.catchUp(r.site.run)
-	timer := time.NewTimer(pastPatience)
+	timer := time.NewTimer(p.patience)
 	defer timer.Stop()
 	select {
 	case <-done:

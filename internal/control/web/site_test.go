@@ -43,6 +43,7 @@ func (s *scene) begin() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.site = New(Options{Plane: s.plane, StateDir: s.state, Version: "test", Log: slog.New(slog.DiscardHandler), Now: s.clock})
+	s.site.past.patience, s.site.glances.patience = time.Minute, time.Minute // a loaded machine takes its time
 	s.site.Begin(ctx)
 }
 

@@ -122,6 +122,12 @@ func (p *cccPlan) key(name string, v *hujson.Value) {
 func (p *cccPlan) provider(name string, v *hujson.Value) {
 	setting := "providers." + launch.Shown(name)
 	p.add(v, Item{Setting: setting, Fate: Carried, To: "stopgate claude " + launch.Shown(name)})
+	fields, _ := jsonfile.ObjectOf(v)
+	for key, v := range jsonfile.Members(fields) {
+		if key != "env" {
+			p.add(v, Item{Setting: setting + "." + plain.Name(key), Fate: Carried, To: "the same: Claude Code gets it as a setting, whether or not it knows it"})
+		}
+	}
 	if p.config == nil {
 		return
 	}
@@ -212,17 +218,19 @@ func (p *cccPlan) keysInFile() {
 // puts its own there, for as long as it needs it.
 func (p *cccPlan) supervisorHook() error {
 	before := len(p.Items)
-	err := p.RemoveHooks(p.draft, tool{"ccc", func(e settings.Entry) settings.Share {
+	ccc := tool{"ccc", func(e settings.Entry) settings.Share {
 		if e.Living() {
 			return settings.NotTheirs
 		}
 		return e.ShareOf("ccc", func(arguments []string) bool { return len(arguments) > 0 && arguments[0] == settings.SupervisorHook })
-	}, "two supervisors review"}, settings.User, settings.Project, settings.Local)
+	}, "two supervisors review"}
+	err := p.RemoveHooks(p.draft, ccc, settings.User, settings.Project, settings.Local)
 	for i := range p.Items[before:] {
 		if item := &p.Items[before+i]; item.Fate == Carried {
 			item.To = "the hook that CCC_SUPERVISOR=1 stopgate claude adds; this one is removed"
 		}
 	}
+	p.KeepPlugins(p.draft, ccc)
 	return err
 }
 

@@ -42,7 +42,7 @@ const (
 // nextInstall is how our hooks come to where those of the older tool were.
 func (p *Plan) nextInstall(d *Draft) string {
 	shared, err := settings.Path(settings.Project, d.Root)
-	if err == nil && slices.Contains(p.Found, d.Shown(shared)) {
+	if err == nil && (slices.Contains(p.Found, d.Shown(shared)) || slices.Contains(d.Migrated, shared)) {
 		return nextTeam
 	}
 	return nextHooks

@@ -22,6 +22,8 @@ import (
 type Draft struct {
 	Root   string
 	Getenv func(name string) string
+	// Migrated are the files that earlier migrations of the project have changed.
+	Migrated []string
 	// CheckRunbooks has the runbooks of the project at a root checked.
 	CheckRunbooks func(root string) (RunbookCheck, error)
 	files         []*draftFile

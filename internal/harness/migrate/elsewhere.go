@@ -9,13 +9,13 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// KeepPlugins lists the plugins of Claude Code that are the tool's: those that have its name, and those whose
+// KeepPlugins lists the plugins of Claude Code that are the tool's: those with its name in theirs, and those whose
 // hooks call it. Claude Code's own command disables them.
 func (p *Plan) KeepPlugins(d *Draft, t tool) {
 	for _, plugin := range settings.EnabledPlugins(d.Root) {
 		name, _, _ := strings.Cut(plugin.ID, "@")
 		calls := slices.ContainsFunc(plugin.Hooks, func(e settings.Entry) bool { return t.share(e) != settings.NotTheirs })
-		if name != t.name && !calls {
+		if !calls && !strings.Contains("-"+strings.ToLower(name)+"-", "-"+t.name+"-") {
 			continue
 		}
 		why := "Claude Code calls its hooks, and " + t.both + ": disable it here with claude plugin disable " + settings.ShellCommand(plugin.ID) + " --scope local"

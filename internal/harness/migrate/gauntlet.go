@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // planGauntlet carries agent-gauntlet over. Its configuration is ours; what is left are keys that it
@@ -117,7 +118,7 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 	shown := filepath.ToSlash(file.Shown)
 	ignored, others := file.Ignored(text)
 	for _, fault := range ignored {
-		item := Item{Where: fmt.Sprintf("%s:%d", shown, fault.Line), Setting: fault.Message, Fate: Left, Why: "agent-gauntlet ignores this key, and stopgate refuses it"}
+		item := Item{Where: fmt.Sprintf("%s:%d", shown, fault.Line), Setting: fault.Message, Fate: Left, Why: whyRefused(fault)}
 		after, ok := file.CommentOut(text, fault)
 		switch {
 		case strings.HasPrefix(fault.Hint, "did you mean"): // a misspelt gate must not become a comment
@@ -131,7 +132,73 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 		}
 		m.plan.Add(item)
 	}
+	if len(others) == 0 {
+		m.carried(file, shown, text)
+	}
 	return others, m.Write(file.Path, text)
+}
+
+// carried says of each setting that both tools have that it stays what it is.
+func (m *fromGauntlet) carried(file config.OlderFile, shown string, text []byte) {
+	if kind := file.Kind(); kind == "check" || kind == "review" {
+		if wrong, _ := file.Ignored(text); len(wrong) > 0 { // it is not used before the person has corrected it
+			return
+		}
+		m.plan.Add(Item{Where: shown + ":1", Setting: kind + " " + plain.Name(file.Gate()), Fate: Carried, To: "the same file, where it is"})
+		return
+	}
+	_ = config.ReadYAML(shown, text, func(v document.Value) { // what is wrong with it was said
+		keys, _ := v.Entries()
+		for _, k := range keys {
+			if slices.Contains(gauntletKeys[file.Kind()], k.Name) {
+				m.key(k)
+			}
+		}
+	})
+}
+
+// gauntletKeys are what agent-gauntlet has in each kind of file. Others are stopgate's own, or were told of.
+var gauntletKeys = map[string][]string{
+	"project": {"base_branch", "log_dir", "max_retries", "max_previous_logs", "rerun_new_issue_threshold", "allow_parallel", "cli", "stop_hook", "debug_log", "entry_points"},
+	"ci":      {"runtimes", "services", "setup", "checks"},
+	"global":  {"stop_hook", "debug_log"},
+}
+
+// key is about a key that stays; of entry points each is told.
+func (m *fromGauntlet) key(k document.Value) {
+	if k.Name != "entry_points" {
+		m.plan.Add(Item{Where: where(k), Setting: k.Name, Fate: Carried, To: "the same"})
+		return
+	}
+	points, _ := k.List("")
+	for i, point := range points {
+		setting := fmt.Sprintf("entry_points[%d]", i)
+		keys, _ := point.Entries()
+		for _, k := range keys {
+			if k.Name == "path" {
+				setting += ": " + plain.Line(k.Node.Text())
+			}
+		}
+		m.plan.Add(Item{Where: where(point), Setting: setting, Fate: Carried, To: "the same"})
+	}
+}
+
+// earlierKeys are those that agent-gauntlet had in earlier versions, and what is there instead.
+var earlierKeys = map[string]string{
+	"fail_fast":         "stopgate has it for checks with parallel: false",
+	"parallel":          "stopgate has it for checks and reviews",
+	"pass_pattern":      "a review passes by the findings in its answer",
+	"include_context":   "a reviewer reads the files that it needs by itself",
+	"include_full_repo": "a reviewer reads the files that it needs by itself",
+}
+
+// whyRefused is why a key cannot stay.
+func whyRefused(fault document.Fault) string {
+	name := strings.Trim(strings.TrimPrefix(fault.Message, "unknown key "), `"`)
+	if instead, was := earlierKeys[name]; was {
+		return "earlier versions of agent-gauntlet had this key, and stopgate refuses it here: " + instead
+	}
+	return "agent-gauntlet ignores this key, and stopgate refuses it"
 }
 
 // instructions finds what agent-gauntlet gave the agent to read.

@@ -26,8 +26,11 @@ type gsdPlan struct {
 // gsdMarks are files that show the skill, which has at least one of them: its registry of today and of before, and what its
 // agents call.
 var gsdMarks = []string{
-	filepath.Join("config", "agent-registry.json"), filepath.Join("config", "recovery-registry.json"), filepath.Join("bin", "tui-driver.mjs"),
+	filepath.Join("config", "agent-registry.json"), filepath.Join("config", olderRegistry), filepath.Join("bin", "tui-driver.mjs"),
 }
+
+// olderRegistry is the registry up to version 3.
+const olderRegistry = "recovery-registry.json"
 
 func planGSD(d *Draft) (*Plan, error) {
 	global, err := paths.GlobalConfig()
@@ -45,9 +48,11 @@ func planGSD(d *Draft) (*Plan, error) {
 		}
 		p.remains(skill)
 	}
-	if err := p.RemoveHooks(d, tool{"gsd", p.share, "two wake the agents"}, settings.User, settings.Project, settings.Local); err != nil {
+	skill := tool{"gsd-code-skill", p.share, "two wake the agents"} // other plugins are called gsd, too
+	if err := p.RemoveHooks(d, skill, settings.User, settings.Project, settings.Local); err != nil {
 		return nil, err
 	}
+	p.KeepPlugins(d, skill)
 	p.Next = []string{"install the hooks that wake agents: stopgate hooks install --user", "check the registry: stopgate registry check"}
 	return &p.Plan, nil
 }
@@ -175,8 +180,11 @@ func (p *gsdPlan) registries(skill string) error {
 	return nil
 }
 
-// remains names what stays in the skill: prompts, and queues that are not done.
+// remains names what stays in the skill: what its agents call, prompts, and queues that are not done.
 func (p *gsdPlan) remains(skill string) {
+	if driver := filepath.Join(skill, gsdMarks[2]); disk.IsRegular(driver) {
+		p.Add(Item{Where: p.draft.At(driver, 1), Setting: filepath.Base(driver), Fate: Carried, To: "stopgate queue create, or a link named tui-driver to stopgate"})
+	}
 	for _, pattern := range []string{"events/*/prompt_*.md", "events/*/*/prompt_*.md"} {
 		for _, path := range glob(skill, pattern) {
 			p.Add(Item{

@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ var gsdLeft = map[string]string{
 	"claude_post_launch_mode":           "stopgate does not start the session",
 	"auto_wake":                         "stopgate does not start sessions after a boot",
 	"session_history":                   "it stays in this file",
+	"version":                           "it is the version of this file",
 	"topic_id":                          "stopgate sends no messages to a chat",
 	"global_status_openclaw_session_id": "stopgate reports no global status: see stopgate status",
 	"hook_settings":                     "stopgate reads the conversation, not the screen; what wakes an agent is wake_on in its registry",
@@ -34,6 +36,7 @@ type gsdAgent struct {
 	where  func(*hujson.Value) string
 	whole  *hujson.Value
 	fields *hujson.Object
+	older  bool   // of a version that finds sessions by the beginning of their names
 	change string // how its session is called otherwise than before
 }
 
@@ -54,7 +57,7 @@ func (p *gsdPlan) registry(path string, text []byte) error {
 	p.Find(p.draft.Shown(path))
 	where := func(v *hujson.Value) string { return p.draft.At(path, doc.LineOf(v)) }
 	for i, fields := range jsonfile.Objects(agents) {
-		a := gsdAgent{where: where, whole: &agents.Elements[i], fields: fields}
+		a := gsdAgent{where: where, whole: &agents.Elements[i], fields: fields, older: filepath.Base(path) == olderRegistry}
 		a.read()
 		if err := p.agent(a); err != nil {
 			return err
@@ -80,9 +83,12 @@ func (a *gsdAgent) read() {
 		OpenclawSessionID: text("openclaw_session_id"),
 	}
 	switch {
-	case a.entry.SessionName == "" && text("tmux_session_name") != "":
+	case a.entry.SessionName == "" && a.entry.AgentID != "" && (a.older || text("tmux_session_name") != ""):
 		a.entry.SessionName = registry.TmuxName(a.entry.AgentID) + "-*"
-		a.change = "its sessions are found by the beginning of their names, as before; tmux_session_name is not needed"
+		a.change = "its sessions are found by the beginning of their names, as before"
+		if text("tmux_session_name") != "" {
+			a.change += "; tmux_session_name is not needed"
+		}
 	case a.entry.SessionName != text("session_name"):
 		a.change = "that is what tmux calls the session " + plain.Name(text("session_name"))
 	}

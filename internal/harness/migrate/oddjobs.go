@@ -68,7 +68,7 @@ func (p *oddPlan) runbooks() error {
 func (p *oddPlan) runbook(file string, faults, warnings []document.Fault) {
 	item := Item{Where: file + ":1", Setting: "runbook", Fate: Carried, To: "the same file, where it is"}
 	if len(faults) > 0 {
-		item.Fate, item.Why = Differs, "it is used once this is changed in it: "+plain.Count(len(faults), "place")
+		item.Fate, item.Why = Differs, "stopgate does not use it until you change "+plain.Count(len(faults), "place")+" in it, see below"
 	}
 	p.Add(item)
 	for _, fault := range faults {

@@ -112,6 +112,19 @@ func (s Store) Undoable() (list []Undoable, err error) {
 	return list, err
 }
 
+// Migrated are the files that the migrations of a project have changed.
+func (s Store) Migrated(root string) (paths []string, err error) {
+	all, err := s.all()
+	for _, m := range all {
+		for _, k := range m.Files {
+			if m.Root == root {
+				paths = append(paths, k.Path)
+			}
+		}
+	}
+	return paths, err
+}
+
 // last is the project's last migration.
 func (s Store) last(root string) (*manifest, error) {
 	all, err := s.all()

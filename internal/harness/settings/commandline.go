@@ -278,8 +278,10 @@ func managed(words []string) (started []string, starts bool) {
 	end := slices.Index(rest, "--")
 	switch {
 	case name == "nix" && len(rest) > 0:
-		program, _, _ := strings.Cut(rest[0], "#")
-		program, _, _ = strings.Cut(program, "?")
+		program, output, named := strings.Cut(rest[0], "#")
+		if program, _, _ = strings.Cut(program, "?"); named {
+			program = output
+		}
 		return append([]string{program}, rest[end+1:]...), end >= 0
 	case name == "mise" && end >= 0:
 		return rest[end+1:], true

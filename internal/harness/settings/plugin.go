@@ -255,6 +255,12 @@ func (f File) Remove() string {
 	return command
 }
 
+// RemoveMarket is the command that removes the marketplace that the plugin came from.
+func (f File) RemoveMarket() string {
+	_, market, _ := strings.Cut(f.Plugin, "@")
+	return "claude plugin marketplace remove " + ShellCommand(market)
+}
+
 // Renew is the command that brings the entries of the file to what this stopgate installs.
 func (f File) Renew() string {
 	switch f.Scope {

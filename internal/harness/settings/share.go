@@ -50,14 +50,21 @@ func (e Entry) Judge(theirs func(words []string) bool) Share {
 	return AllTheirs
 }
 
-// names reports whether the hook names the tool and, behind that, an argument of a hook: it may call it
-// through a program that is not known here.
+// names reports whether a command of the hook names the tool and, behind that, an argument of a hook: it may
+// call it through a program that is not known here. What is only printed does not count.
 func (e Entry) names(name string, arguments func([]string) bool) bool {
-	says := func(words []string) bool { return idle(words) || words[0] == "echo" || words[0] == "printf" }
-	if commands, clear := e.commands(); clear && !slices.ContainsFunc(commands, func(words []string) bool { return !says(words) }) {
-		return false
+	commands, clear := e.commands()
+	if !clear {
+		return named(append([]string{e.Command}, e.Args...), name, arguments)
 	}
-	words := strings.FieldsFunc(strings.Join(append([]string{e.Command}, e.Args...), " "), func(r rune) bool {
+	return slices.ContainsFunc(commands, func(words []string) bool {
+		return !idle(words) && words[0] != "echo" && words[0] != "printf" && named(words, name, arguments)
+	})
+}
+
+// named reports whether words name the tool and, behind that, an argument of a hook.
+func named(words []string, name string, arguments func([]string) bool) bool {
+	words = strings.FieldsFunc(strings.Join(words, " "), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.", r)
 	})
 	at := slices.IndexFunc(words, func(word string) bool {

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
 // However a hook calls another tool, it is known; one that does more is not taken for the tool's alone.
@@ -46,7 +44,7 @@ func TestIssue19HooksOfAnotherToolAreKnown(t *testing.T) {
 		"asdf exec conclaude Stop":                                  AllTheirs,
 		"direnv exec . conclaude Stop":                              AllTheirs,
 		"nix run github:acme/conclaude -- Stop":                     AllTheirs,
-		"nix run github:acme/tools#conclaude -- Stop":               PartTheirs,
+		"nix run github:acme/tools#conclaude -- Stop":               AllTheirs,
 		"sh -c 'conclaude Stop'":                                    AllTheirs,
 		`bash -lc "cd web && npx conclaude Stop"`:                   AllTheirs,
 		"if command -v conclaude; then conclaude Stop; fi":          AllTheirs,
@@ -70,6 +68,8 @@ func TestIssue19HooksOfAnotherToolAreKnown(t *testing.T) {
 		"conclaude 'Stop":                                           PartTheirs,
 		"echo conclaude Stop":                                       NotTheirs,
 		"echo conclaude Stop > $(x)":                                PartTheirs,
+		"cd ~/conclaude && ./say Stop":                              NotTheirs,
+		"cd ~/conclaude && ./say $(x) Stop":                         PartTheirs,
 		"npm test":                                                  NotTheirs,
 		"":                                                          NotTheirs,
 	} {
@@ -95,10 +95,10 @@ func TestIssue19HooksOfAnotherToolAreKnown(t *testing.T) {
 	}
 }
 
-// A line that is as long as a settings file may be is read in one go.
+// A line of a megabyte is read in no time.
 func TestIssue19AHugeHookIsRead(t *testing.T) {
 	for _, part := range []string{"a ", "a;", "'", "sh -c ", "npx ", "A=b ", "conclaude ", "2>", "\\"} {
-		line := strings.Repeat(part, jsonfile.MaxSize/len(part))
+		line := strings.Repeat(part, (1<<20)/len(part))
 		if got := (Entry{Command: line}).ShareOf("conclaude", isEvent); got == AllTheirs {
 			t.Errorf("%q is a call", part)
 		}

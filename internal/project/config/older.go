@@ -30,6 +30,14 @@ func OlderFiles(dir, shown string) (all []OlderFile) {
 // NewOlderFile is a file that is of a kind by its place: project, ci or global.
 func NewOlderFile(kind, path, shown string) OlderFile { return OlderFile{path, shown, kind} }
 
+// Kind is what the file is: project, ci, global, check or review.
+func (f OlderFile) Kind() string { return f.kind }
+
+// Gate is the name of the check or review that the file is about.
+func (f OlderFile) Gate() string {
+	return strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
+}
+
 // Ignored are the faults of the text that are about keys which agent-gauntlet ignores: those that nothing
 // reads, and a name in a gate's own file. Others are faults to both.
 func (f OlderFile) Ignored(text []byte) (ignored, others document.All) {
@@ -51,7 +59,7 @@ func (f OlderFile) Ignored(text []byte) (ignored, others document.All) {
 func (f OlderFile) markdown() bool { return f.kind == "review" && filepath.Ext(f.Path) == ".md" }
 
 func (f OlderFile) parse(text []byte) (err error) {
-	gate := strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path))
+	gate := f.Gate()
 	switch f.kind {
 	case "check":
 		return parseCheck(f.Shown, text, newCheck(gate))

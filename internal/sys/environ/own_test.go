@@ -45,6 +45,7 @@ var notVariables = []string{
 	"MERGE_HEAD", "GIT_", "GIT_COMMITTER_IDENT", // a file of git's, what git gets of ours, and what it is asked for
 	"AGENT_ID", "AGENT_TRANSCRIPT_PATH", "AGENT_TYPE", "CONFIG_DIR", "HOOK_EVENT", "SESSION_ID", "TRANSCRIPT_PATH", // behind CONCLAUDE_
 	"INTERVAL_MINUTES", "VERIFY_FIXES", // behind GAUNTLET_STOP_HOOK_
+	"SG_", "SGV_", // streams of a fleet
 }
 
 // A variable that is new in the source is either one that no project may set for us, or

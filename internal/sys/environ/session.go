@@ -17,11 +17,11 @@ func OfClient(name string) bool {
 }
 
 // OfSession reports whether a variable belongs to the session that a process was started
-// from: the client's, the terminal's, or an agent's that we started. Where our files are
-// belongs to none.
+// from: the client's, the terminal's, or an agent's that we started. Where our files are, and
+// where a hub listens, belongs to none.
 func OfSession(name string) bool {
 	switch name {
-	case "STOPGATE_STATE_DIR", "OJ_STATE_DIR":
+	case "STOPGATE_STATE_DIR", "OJ_STATE_DIR", "STOPGATE_HUB_LISTEN":
 		return false
 	case "TMUX", "TMUX_PANE", "OJ_AGENT_ID", "GAUNTLET_STOP_HOOK_ACTIVE", "CCC_SUPERVISOR_HOOK", "CCC_SUPERVISOR":
 		return true

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -39,6 +40,16 @@ func Commit() string {
 		}
 	}
 	return ""
+}
+
+// Description is which build this is, for people.
+func Description() string {
+	commit := Commit()
+	if commit != "" {
+		const short = 12
+		commit = "commit " + commit[:min(short, len(commit))] + ", "
+	}
+	return fmt.Sprintf("%s (%s%s, %s/%s)", Version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // Called is the name that a program was called by.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/test/chaos/model"
+	"github.com/stopgate/stopgate/test/chaos/ran"
 )
 
 // heard is a hook of a client: it writes down which client began which session, and what
@@ -32,11 +33,11 @@ func heard(dir string) error {
 	if err := json.Unmarshal(text, &payload); err != nil {
 		return err
 	}
-	l := Line{What: "heard", Key: os.Getenv("STOPGATE_AGENT_ID"), Event: payload.Event, Text: payload.Prompt, Owner: payload.Session}
+	l := ran.Line{What: "heard", Key: os.Getenv("STOPGATE_AGENT_ID"), Event: payload.Event, Text: payload.Prompt, Owner: payload.Session}
 	if payload.Event == "SessionStart" && others(payload.Session, os.Getppid()) > 0 {
-		err = write(dir, Line{What: "together", Key: l.Key, Text: "session " + payload.Session})
+		err = ran.Write(dir, ran.Line{What: "together", Key: l.Key, Text: "session " + payload.Session})
 	}
-	return errors.Join(err, write(dir, l))
+	return errors.Join(err, ran.Write(dir, l))
 }
 
 // others counts the clients of a session besides that of a hook, by what the system tells.

@@ -10,12 +10,14 @@
 // A script is acts, such as "work fail". Where it has parts, as in "fail / ok", the first
 // time that the owner runs it is the first part's, the next the next one's, and all that
 // follow are the last one's.
+//
+// Stand-ins on several machines share CHAOS_DIR. "only=NAME" says that no two may be at that at once, and
+// "among=4:NAME" that no five may. "for=70s" works for so long.
 package main
 
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -29,22 +31,10 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/stopgate/stopgate/internal/sys/lockfile"
-
 	"github.com/stopgate/stopgate/internal/agents/errand"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/test/chaos/ran"
 )
-
-// Line is one thing that happened, as a line of the file "ran" in CHAOS_DIR. The test
-// has the same type.
-type Line struct {
-	What  string `json:"what"` // begun, emitted, refused, told, together, crowded, heard
-	Kind  string `json:"kind,omitempty"`
-	Owner string `json:"owner,omitempty"`
-	Name  string `json:"name,omitempty"`
-	Key   string `json:"key,omitempty"`   // of the errand: an effect's key or an agent's id
-	Event string `json:"event,omitempty"` // that was emitted
-	Text  string `json:"text,omitempty"`  // what tells it from others of its kind; a message
-}
 
 func main() {
 	err := run(os.Args[1:])
@@ -72,7 +62,7 @@ func run(args []string) error {
 	case len(args) == 1 && args[0] == "heard":
 		return heard(dir)
 	case len(args) == 2 && args[0] == "told":
-		return write(dir, Line{What: "told", Text: args[1]})
+		return ran.Write(dir, ran.Line{What: "told", Text: args[1]})
 	}
 	if len(args) != 3 {
 		return fmt.Errorf("it takes three arguments, not %q", args)
@@ -84,7 +74,7 @@ func run(args []string) error {
 	}
 	s := &standIn{
 		dir: dir, state: os.Getenv("STOPGATE_STATE_DIR"), agent: os.Getenv("STOPGATE_AGENT_ID"),
-		line: Line{Kind: args[0], Owner: owner, Name: args[1], Key: filepath.Base(errands)},
+		line: ran.Line{Kind: args[0], Owner: owner, Name: args[1], Key: filepath.Base(errands)},
 		seen: map[string]bool{},
 	}
 	return s.run(args[2])
@@ -93,14 +83,14 @@ func run(args []string) error {
 type standIn struct {
 	dir, state string
 	agent      string
-	line       Line // what all that it writes has in common
-	turn       int  // how often the owner has run this before
+	line       ran.Line // what all that it writes has in common
+	turn       int      // how often the owner has run this before
 	emitted    int
 	seen       map[string]bool // messages
 }
 
 func (s *standIn) run(script string) error {
-	if err := s.note(Line{What: "begun"}); err != nil {
+	if err := s.note(ran.Line{What: "begun"}); err != nil {
 		return err
 	}
 	if s.line.Kind != "gate" { // which runs beside its agent
@@ -128,9 +118,25 @@ func (s *standIn) run(script string) error {
 func (s *standIn) alone(lock, complaint string) (release func(), err error) {
 	release, err = lockfile.Acquire(context.Background(), filepath.Join(s.dir, "locks", lock), 0)
 	if errors.Is(err, lockfile.ErrBusy) {
-		return func() {}, s.note(Line{What: complaint, Text: lock})
+		return func() {}, s.note(ran.Line{What: complaint, Text: lock})
 	}
 	return release, err
+}
+
+// among takes one of so many places until it ends, such as "4:name": it must find one.
+func (s *standIn) among(limit string) error {
+	number, name, _ := strings.Cut(limit, ":")
+	places, err := strconv.Atoi(number)
+	if err != nil {
+		return err
+	}
+	for i := range places {
+		_, err := lockfile.Acquire(context.Background(), filepath.Join(s.dir, "locks", fmt.Sprintf("among-%s-%d", name, i)), 0)
+		if !errors.Is(err, lockfile.ErrBusy) {
+			return err
+		}
+	}
+	return s.note(ran.Line{What: "exceeded", Text: limit})
 }
 
 // count is how often the owner has run this before.
@@ -147,6 +153,18 @@ func (s *standIn) count() (int, error) {
 }
 
 func (s *standIn) act(act string) error {
+	if name, is := strings.CutPrefix(act, "only="); is {
+		_, err := s.alone("only-"+name, "overlapped") // until it ends
+		return err
+	}
+	if limit, is := strings.CutPrefix(act, "among="); is {
+		return s.among(limit)
+	}
+	if text, is := strings.CutPrefix(act, "for="); is {
+		long, err := time.ParseDuration(text)
+		time.Sleep(long)
+		return err
+	}
 	switch act {
 	case "work":
 		time.Sleep(s.effort())
@@ -198,11 +216,11 @@ func (s *standIn) emit(event, token string, args ...string) error {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return s.note(Line{What: "emitted", Event: event, Text: token})
+		return s.note(ran.Line{What: "emitted", Event: event, Text: token})
 	case errors.As(err, &exit) && !exit.Exited():
 		return exitCode(143) // it was ended, and so are we
 	}
-	return s.note(Line{What: "refused", Event: event, Text: fmt.Sprintf("%v: %s", err, out)})
+	return s.note(ran.Line{What: "refused", Event: event, Text: fmt.Sprintf("%v: %s", err, out)})
 }
 
 // await waits for a message that it has not had.
@@ -242,21 +260,7 @@ func (s *standIn) receive(inbox string) (bool, error) {
 	return true, nil
 }
 
-func (s *standIn) note(l Line) error {
+func (s *standIn) note(l ran.Line) error {
 	l.Kind, l.Owner, l.Name, l.Key = s.line.Kind, s.line.Owner, s.line.Name, s.line.Key
-	return write(s.dir, l)
-}
-
-// write adds a line, in one piece.
-func write(dir string, l Line) error {
-	text, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, "ran"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	return errors.Join(err, f.Close())
+	return ran.Write(s.dir, l)
 }

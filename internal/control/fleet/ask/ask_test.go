@@ -132,7 +132,7 @@ func (zeros) Read(p []byte) (int, error) {
 }
 
 // serve has a machine answer those who are allowed everything: all but mallory.
-func serve(t *testing.T, f *linktest.Fleet) *receiver {
+func serve(t testing.TB, f *linktest.Fleet) *receiver {
 	r := &receiver{Link: f.Member("vps")}
 	server := &Server{
 		Handler: r, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -254,6 +254,25 @@ func TestWhenNothingWasChanged(t *testing.T) {
 	if _, err := Send(t.Context(), laptop, "v1", "vps", r); !errors.Is(err, ErrNotSent) {
 		t.Errorf("without a server: %v", err)
 	}
+}
+
+// BenchmarkRequest is a request to another machine and its answer, by one hub.
+func BenchmarkRequest(b *testing.B) {
+	f := linktest.New(b)
+	serve(b, f)
+	laptop := f.Member("laptop")
+	var took []time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		a, err := Send(b.Context(), laptop, "v1", "vps", Request{"POST", "/v1/decisions/aa/answer", []byte(`{"id":"aa","option":"yes"}`)})
+		if check(b, err); a.Status != http.StatusOK {
+			b.Fatalf("%d %s", a.Status, a.Body)
+		}
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
 func FuzzDecodeRequest(f *testing.F) {

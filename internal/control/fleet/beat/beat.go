@@ -41,6 +41,8 @@ type Beat struct {
 	Boot string `json:"boot,omitempty"`
 	// Slept is for how many seconds the machine was suspended since it was booted, as far as is known.
 	Slept float64 `json:"slept,omitempty"`
+	// Sleeping means that the machine is about to be suspended: this is its last word until it wakes up.
+	Sleeping bool `json:"sleeping,omitempty"`
 
 	Version  string   `json:"version,omitempty"`
 	User     string   `json:"user,omitempty"` // only to be shown: what it may do goes by its member record

@@ -20,10 +20,11 @@ type Heart struct {
 	begun time.Time
 	sleep sleepMeter
 
-	mu    sync.Mutex
-	count uint64
-	acked time.Duration // since begun; when a beat was acknowledged last
-	ever  bool
+	mu       sync.Mutex
+	sleeping bool // the machine is about to be suspended
+	count    uint64
+	acked    time.Duration // since begun; when a beat was acknowledged last
+	ever     bool
 }
 
 // NewHeart is the heart of this life of a daemon.
@@ -49,6 +50,14 @@ func (h *Heart) Run(ctx context.Context, l *link.Link, tell func(error)) {
 	}
 }
 
+// Sleep tells the others that the machine is about to be suspended, or has woken up.
+func (h *Heart) Sleep(ctx context.Context, l *link.Link, sleeps bool) error {
+	h.mu.Lock()
+	h.sleeping = sleeps
+	h.mu.Unlock()
+	return h.beat(ctx, l)
+}
+
 // beat publishes one beat. It is over when the next one is due: an old one is of no use.
 func (h *Heart) beat(ctx context.Context, l *link.Link) error {
 	text, err := h.next().Encode()
@@ -71,7 +80,7 @@ func (h *Heart) next() Beat {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.count++
-	b.Life, b.Count, b.Boot, b.Slept = h.life, h.count, h.boot, h.sleep.slept().Seconds()
+	b.Life, b.Count, b.Boot, b.Slept, b.Sleeping = h.life, h.count, h.boot, h.sleep.slept().Seconds(), h.sleeping
 	return b
 }
 

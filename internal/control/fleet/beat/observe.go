@@ -10,7 +10,8 @@ const (
 	Up     State = "up"
 	Silent State = "silent" // for SilentAfter
 	Lost   State = "lost"   // for LostAfter
-	// Asleep is in the place of silent and lost where the machine was suspended before: it is waited for.
+	// Asleep is a machine that said that it is about to sleep, or that is silent and was suspended before. It is
+	// waited for.
 	Asleep State = "asleep"
 	// Unknown is a member that was never heard of, or any while the observer does not hear itself.
 	Unknown State = "unknown"
@@ -92,7 +93,7 @@ func (s *Sight) State(member string, at time.Duration) State {
 	switch {
 	case !sure:
 		return Unknown
-	case silence >= SilentAfter && p.Beat.Slept > 0:
+	case silence > 2*Every && p.Beat.Sleeping, silence >= SilentAfter && p.Beat.Slept > 0:
 		return Asleep
 	case silence >= LostAfter:
 		return Lost

@@ -125,6 +125,15 @@ func TestIssue20AMachineThatSleepsIsNotLost(t *testing.T) {
 	s.is("server", Lost)
 	s.hear("laptop", Beat{Slept: 90000})
 	s.is("laptop", Up)
+
+	s.hear("server", Beat{Sleeping: true}) // its first time, and it says so
+	s.is("server", Up)
+	s.pass(9*time.Second, "me")
+	s.is("server", Asleep)
+	s.pass(24*time.Hour, "me")
+	s.is("server", Asleep)
+	s.hear("server", Beat{})
+	s.is("server", Up)
 }
 
 // Whatever is heard, in whichever order: a member is lost only after a minute in which its count stood still

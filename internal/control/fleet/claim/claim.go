@@ -17,6 +17,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Machine is where this member does its jobs. All methods may be called at once.
@@ -92,6 +93,9 @@ type Member struct {
 // is tried again.
 const glance = 5 * time.Second
 
+// breath is the least time between two looks: in a busy fleet there is news all the time.
+const breath = 20 * time.Millisecond
+
 // Run takes jobs until the context ends.
 func (m *Member) Run(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -105,6 +109,7 @@ func (m *Member) Run(ctx context.Context) {
 		case <-timer.C:
 		}
 		timer.Stop()
+		_ = pause.For(ctx, breath) // the loop looks whether it has ended
 	}
 }
 
@@ -124,15 +129,16 @@ func (m *Member) Look(ctx context.Context) {
 		if !j.May(m.Name, m.Machine.Labels()) {
 			continue
 		}
-		usd, err := m.Machine.Fits(ctx, j)
-		switch {
-		case err != nil:
-			passed[j.ID] = err.Error()
-		case m.Machine.Room() <= 0:
+		if m.Machine.Room() <= 0 { // before anything is read: there may be many jobs
 			passed[j.ID] = "there is no room for another agent"
-		default:
-			m.logError("take a job", j, m.take(ctx, j, usd))
+			continue
 		}
+		usd, err := m.Machine.Fits(ctx, j)
+		if err != nil {
+			passed[j.ID] = err.Error()
+			continue
+		}
+		m.logError("take a job", j, m.take(ctx, j, usd))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,6 +17,8 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/hub/hubtest"
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
@@ -110,19 +112,7 @@ func (s *scene) status(machine string) (v status) {
 // address is one at which a hub can listen.
 func address(t *testing.T) string {
 	t.Helper()
-	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		check(t, err)
-		port := first.Addr().(*net.TCPAddr).Port
-		second, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+1))
-		_ = first.Close()
-		if err == nil {
-			_ = second.Close()
-			return fmt.Sprintf("127.0.0.1:%d", port)
-		}
-	}
-	t.Fatal("no two free ports side by side")
-	return ""
+	return fmt.Sprintf("127.0.0.1:%d", hubtest.Port(t))
 }
 
 // From one machine to two, and back.
@@ -240,17 +230,14 @@ func eventually(t *testing.T, what string, holds func() error) {
 // A fleet on servers of others: its streams are made there, and its members bring credentials.
 func TestIssue20AnExistingCluster(t *testing.T) {
 	s := newScene(t)
-	pair, err := nkeys.CreateUser()
-	check(t, err)
-	key, err := pair.PublicKey()
-	check(t, err)
-	seed, err := pair.Seed()
-	check(t, err)
-	creds := filepath.Join(t.TempDir(), "seed")
-	check(t, os.WriteFile(creds, seed, 0o600))
+	key, creds := newSeed(t)
+	members, memberCreds := newSeed(t)
+	names := link.Names{Fleet: "home"}
+	may := hub.Permissions(names, "b") // as init prints them
+	may.Publish.Allow = append(may.Publish.Allow, names.LogSubjects(link.MemberOf("b")))
 	srv, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true, MaxPayload: 4 << 20,
-		Nkeys: []*server.NkeyUser{{Nkey: key}},
+		Nkeys: []*server.NkeyUser{{Nkey: key}, {Nkey: members, Permissions: may}},
 	})
 	check(t, err)
 	srv.Start()
@@ -268,7 +255,7 @@ func TestIssue20AnExistingCluster(t *testing.T) {
 	token := s.token("a", "--user", "bert")
 	s.fails(2, "--creds FILE", "b", "join", token, "--name", "b")
 	s.fails(1, "a is in the fleet already", "b", "join", token, "--name", "a", "--creds", creds)
-	s.ok("b", "join", token, "--name", "b", "--creds", creds)
+	s.ok("b", "join", token, "--name", "b", "--creds", memberCreds)
 	if v := s.status("b"); len(v.Members) != 2 || v.Members[1].User != "bert" || !v.Connected {
 		t.Errorf("%+v", v)
 	}
@@ -276,6 +263,20 @@ func TestIssue20AnExistingCluster(t *testing.T) {
 	if v := s.status("a"); len(v.Members) != 1 {
 		t.Errorf("%+v", v)
 	}
+}
+
+// newSeed is a key of a cluster, and the file with its seed.
+func newSeed(t *testing.T) (key, file string) {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	check(t, err)
+	key, err = pair.PublicKey()
+	check(t, err)
+	seed, err := pair.Seed()
+	check(t, err)
+	file = filepath.Join(t.TempDir(), "seed")
+	check(t, os.WriteFile(file, seed, 0o600))
+	return key, file
 }
 
 func TestIssue20BadAddresses(t *testing.T) {

@@ -45,23 +45,31 @@ func (c *command) remove(ctx context.Context, id member.Identity, name string) e
 	if err := link.CheckName(name); err != nil {
 		return codeError{err, exitUsage, ""}
 	}
-	if err := c.tell(ctx, id, name); err != nil {
+	number, err := c.tell(ctx, id, name)
+	if err != nil {
 		return err
 	}
-	return c.show(left{Fleet: id.Fleet, Member: name, Told: true}, fmt.Sprintf("%s is no longer in the fleet %s; the hubs refuse it from now on\n", name, id.Fleet))
+	text := fmt.Sprintf("%s is no longer in the fleet %s; the hubs refuse it from now on\n", name, id.Fleet)
+	if number > 0 {
+		text += fmt.Sprintf("\nIt ran %s, and has a certificate of the fleet: if it may be in foreign hands, make the fleet again.\n%s", member.HubName(number), replaceHub)
+	}
+	return c.show(left{Fleet: id.Fleet, Member: name, Told: true}, text)
 }
 
-// tell tells the fleet that a member leaves.
-func (c *command) tell(ctx context.Context, id member.Identity, name string) error {
+// replaceHub says how a hub that is gone is replaced.
+const replaceHub = "A machine at the same address can take its place: stopgate fleet invite --hub, on the machine that made the fleet.\n"
+
+// tell tells the fleet that a member leaves, and returns the number of the hub that it ran.
+func (c *command) tell(ctx context.Context, id member.Identity, name string) (hub int, err error) {
 	if id.NATS != "" {
-		return id.Retire(ctx, c.stateDir, name, c.now())
+		return 0, id.Retire(ctx, c.stateDir, name, c.now())
 	}
 	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
 	if errors.Is(err, nats.ErrAuthorization) && name == id.Name {
-		return nil // it was taken out before
+		return 0, nil // it was taken out before
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer nc.Close()
 	names := link.Names{Fleet: id.Fleet}
@@ -71,15 +79,15 @@ func (c *command) tell(ctx context.Context, id member.Identity, name string) err
 		err := member.Ask(ctx, nc, names.AskHub(member.HubName(number+1), member.VerbLeave, id.Name), member.LeaveRequest{Member: name}, &answer)
 		switch {
 		case err == nil && answer.Error == "":
-			return nil
+			return answer.Hub, nil
 		case err == nil:
-			return errors.New(answer.Error)
+			return 0, errors.New(answer.Error)
 		case nc.IsClosed():
-			return c.refused(ctx, id)
+			return 0, c.refused(ctx, id)
 		}
 		all = errors.Join(all, err)
 	}
-	return all
+	return 0, all
 }
 
 // refused is nil where the hubs refuse this machine: it has left, and they were quicker to close its
@@ -105,7 +113,7 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if len(id.Hubs) > 1 && id.Hub == 1 && !c.yes {
 		return withHint(fmt.Errorf("this machine made the fleet %s: without it no hub can join, and no machine can be taken out", id.Fleet), "if that is what you want: stopgate fleet leave --yes")
 	}
-	told := c.tell(ctx, id, id.Name)
+	_, told := c.tell(ctx, id, id.Name)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -114,11 +122,11 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 		return err
 	}
 	text := fmt.Sprintf("this machine, %s, has left the fleet %s; its files are kept in %s\n", id.Name, id.Fleet, kept)
-	if told != nil && len(id.Hubs) != 1 || told != nil && id.Hub == 0 {
+	if told != nil && id.Hub != 1 {
 		text += fmt.Sprintf("\nNo hub could be told (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
 	}
-	if id.Hub > 0 && len(id.Hubs) > 1 {
-		text += "\nThe fleet has one hub less: losing another one stops it. A machine at the same address\ncan take its place: stopgate fleet invite --hub, on the machine that made the fleet.\n"
+	if id.Hub > 1 {
+		text += "\nThe fleet has one hub less: losing another one stops it.\n" + replaceHub
 	}
 	return c.show(left{Fleet: id.Fleet, Member: id.Name, Kept: kept, Told: told == nil}, text)
 }

@@ -64,8 +64,11 @@ var _ api.JobPlane = (*Desk)(nil)
 // New is a desk that is linked to no fleet yet.
 func New(o Options) *Desk { return &Desk{Options: o} }
 
-// retry is the pause before the fleet's store is read again after an error.
-const retry = time.Second
+// The pauses before the fleet's store is read again after an error.
+const (
+	retry       = time.Second
+	retrySeldom = 30 * time.Second
+)
 
 // Run does the machine's part while a link lasts.
 func (d *Desk) Run(ctx context.Context, l *link.Link, peers Peers) {
@@ -86,22 +89,21 @@ func (d *Desk) Run(ctx context.Context, l *link.Link, peers Peers) {
 }
 
 func (d *Desk) open(ctx context.Context, l *link.Link) (b *board.Board, err error) {
-	for {
-		if b, err = board.Open(ctx, l.Log, l.Member, d.Now, d.Log); err == nil || ctx.Err() != nil {
-			return b, err
+	for range pause.Doubling(ctx, retry, retrySeldom) {
+		if b, err = board.Open(ctx, l.Log, l.Member, d.Now, d.Log); err == nil {
+			return b, nil
 		}
-		d.Log.Warn("cannot read the fleet's jobs yet", "error", err)
-		if err := pause.For(ctx, retry); err != nil {
-			return nil, err
+		if ctx.Err() == nil {
+			d.Log.Warn("cannot read the fleet's jobs yet", "error", err)
 		}
 	}
+	return nil, ctx.Err()
 }
 
 func (d *Desk) follow(ctx context.Context, b *board.Board) {
-	for ctx.Err() == nil {
+	for range pause.Doubling(ctx, retry, retrySeldom) {
 		if err := b.Follow(ctx); ctx.Err() == nil {
 			d.Log.Warn("the fleet's jobs cannot be followed; trying again", "error", err)
-			_ = pause.For(ctx, retry)
 		}
 	}
 }

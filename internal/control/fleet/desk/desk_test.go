@@ -433,7 +433,7 @@ func TestWhyAJobWaits(t *testing.T) {
 		"a label":      {job.Spec{Needs: []string{"gpu"}}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "no machine has the label gpu"},
 		"the cap":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, full, nil, "cap default is full: 1 of 1 jobs are being done"},
 		"no project":   {job.Spec{}, []daemonapi.FleetMember{up("a", nil, nil, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "project shop is not mapped on a, b"},
-		"not approved": {job.Spec{}, []daemonapi.FleetMember{up("picky", nil, shop, 0), up("picky-too", nil, shop, 0)}, job.Cap{}, nil, "not approved: picky, picky-too"},
+		"not approved": {job.Spec{}, []daemonapi.FleetMember{up("picky", nil, shop, 0), up("picky-too", nil, shop, 0)}, job.Cap{}, nil, "on picky, picky-too: not approved"},
 		"a host":       {job.Spec{Host: "c"}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "there is no machine c in the fleet"},
 		"asleep":       {job.Spec{}, []daemonapi.FleetMember{{Name: "a", State: "asleep"}}, job.Cap{}, nil, "asleep: a"},
 		"refused":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, map[string]string{"a": "no command fix"}, "a could not start it: no command fix"},
@@ -442,6 +442,32 @@ func TestWhyAJobWaits(t *testing.T) {
 		j := job.Job{ID: one, Spec: test.spec, State: job.Pending, Refused: test.refused}
 		if got := strings.Join(waits(j, &world{peers: test.peers, passed: passed}, test.cap), "; "); got != test.want {
 			t.Errorf("%s: %q, not %q", name, got, test.want)
+		}
+	}
+}
+
+// A job whose machine is away is cancelled at once, also one that people wait for; the machine ends its attempt when it is
+// back, and says so.
+func TestIssue20AJobIsCancelledWhileItsMachineIsAway(t *testing.T) {
+	for _, state := range []string{"asleep", "lost", "gone"} {
+		f, w := linktest.New(t), &world{}
+		a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 0)
+		b.add(daemonapi.AddJob{Reserve: 3})
+		a.reads(one).works()
+		if state == "gone" {
+			w.remove("a")
+		} else {
+			w.set("a", state)
+		}
+		b.reads(one)
+		j, err := b.CancelJob(t.Context(), one)
+		check(t, err)
+		if j.Status != "cancelled" || !strings.Contains(j.Reason, "may still run there") || len(b.held()) != 0 {
+			t.Errorf("%s: %+v", state, j)
+		}
+		a.reads(one).works()
+		if a.Running() != 0 || len(a.Told()) != 1 {
+			t.Errorf("%s: %d run, told %v", state, a.Running(), a.Told())
 		}
 	}
 }

@@ -184,7 +184,12 @@ func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) 
 	if err != nil {
 		return daemonapi.Job{}, asFailure(err)
 	}
-	changed, err := s.board.Change(ctx, j.ID, func(j job.Job) (job.Fact, error) { return j.Cancel(s.link.Member, d.time()) })
+	changed, err := s.board.Change(ctx, j.ID, func(j job.Job) (job.Fact, error) {
+		if why := s.away(j.Member); why != "" {
+			return j.Abandon(s.link.Member, why, d.time())
+		}
+		return j.Cancel(s.link.Member, d.time())
+	})
 	switch {
 	case errors.Is(err, job.ErrState) && changed.Cancelling && changed.State != job.Ended: // asked for before
 		return view(changed), nil
@@ -194,6 +199,21 @@ func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) 
 		return daemonapi.Job{}, asFailure(err)
 	}
 	return view(changed), nil
+}
+
+// away is how a member is away, in a word; "" where it is there, or this cannot be told.
+func (s *session) away(member string) string {
+	peers := s.peers.Peers()
+	at := func(name string) int {
+		return slices.IndexFunc(peers, func(p daemonapi.FleetMember) bool { return p.Name == name })
+	}
+	switch i := at(member); {
+	case i < 0 && at(s.link.Member) >= 0: // else the list is not complete
+		return "not in the fleet any more"
+	case i >= 0 && (peers[i].State == "silent" || peers[i].State == "asleep" || peers[i].State == "lost"):
+		return peers[i].State
+	}
+	return ""
 }
 
 // time is when a fact happens that is said here.

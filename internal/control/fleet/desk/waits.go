@@ -43,14 +43,14 @@ func waits(j job.Job, of Peers, limit job.Cap) (why []string) {
 	if j.Spec.Host != "" && !slices.ContainsFunc(peers, func(p daemonapi.FleetMember) bool { return p.Name == j.Spec.Host }) {
 		why = append(why, "there is no machine "+j.Spec.Host+" in the fleet")
 	}
-	reasons := map[string][]string{}
+	names := map[string][]string{} // of the members that a reason is the same for
 	for _, p := range peers {
 		if reason := keeps(j, p, of.Passed(p.Name)[j.ID]); reason != "" {
-			reasons[reason] = append(reasons[reason], p.Name)
+			names[reason] = append(names[reason], p.Name)
 		}
 	}
-	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		why = append(why, reason+" "+strings.Join(reasons[reason], ", "))
+	for _, reason := range slices.Sorted(maps.Keys(names)) {
+		why = append(why, strings.Replace(reason, theNames, strings.Join(names[reason], ", "), 1))
 	}
 	for _, member := range slices.Sorted(maps.Keys(j.Refused)) {
 		why = append(why, member+" could not start it: "+j.Refused[member])
@@ -58,7 +58,10 @@ func waits(j job.Job, of Peers, limit job.Cap) (why []string) {
 	return why
 }
 
-// keeps is what keeps a member from a job that is for it: the member's name follows.
+// theNames stands in a reason for the names of members.
+const theNames = "\x00"
+
+// keeps is what keeps a member from a job that is for it.
 func keeps(j job.Job, p daemonapi.FleetMember, passed string) string {
 	lacks := func(need string) bool { return !slices.Contains(p.Labels, need) }
 	_, refused := j.Refused[p.Name]
@@ -66,11 +69,11 @@ func keeps(j job.Job, p daemonapi.FleetMember, passed string) string {
 	case j.Spec.Host != "" && j.Spec.Host != p.Name, slices.ContainsFunc(j.Spec.Needs, lacks), refused:
 		return ""
 	case p.State != "up":
-		return p.State + ":"
+		return p.State + ": " + theNames
 	case !slices.Contains(p.Projects, j.Spec.Project):
-		return "project " + j.Spec.Project + " is not mapped on"
+		return "project " + j.Spec.Project + " is not mapped on " + theNames
 	case passed != "":
-		return passed + ":"
+		return "on " + theNames + ": " + passed
 	}
 	return ""
 }

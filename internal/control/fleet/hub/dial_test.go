@@ -43,6 +43,7 @@ func (f *fleet) dial(name string) (*member.Dialer, *said) {
 
 // A daemon waits until its machine is in a fleet, and its link ends when that leaves.
 func TestDialWaitsForAFleetAndEndsWithIt(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1)
 	f.run("a")
 	f.usable("a")
@@ -81,6 +82,7 @@ func TestDialWaitsForAFleetAndEndsWithIt(t *testing.T) {
 
 // A hub that ends and comes back does not end the link; being taken out does.
 func TestTheLinkOutlivesAHub(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1)
 	f.run("a")
 	f.usable("a")

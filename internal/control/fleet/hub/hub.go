@@ -93,6 +93,9 @@ func (h *hub) start() error {
 	if h.users, err = newUsers(h, certificate); err != nil {
 		return err
 	}
+	if h.takenOut() {
+		return errTakenOut
+	}
 	options, err := h.options(certificate)
 	if err != nil {
 		return err
@@ -115,6 +118,15 @@ func (h *hub) start() error {
 	return err
 }
 
+// errTakenOut ends the hub of a machine that the founder has taken out. Its certificate is still valid: the
+// others cannot keep it from being a hub.
+var errTakenOut = errors.New("this machine was taken out of the fleet: run stopgate fleet leave")
+
+func (h *hub) takenOut() bool {
+	r, known := h.users.get(h.id.Name)
+	return known && r.Left && r.Key == h.id.Key
+}
+
 // lookEvery is how often a hub looks whether its machine has left the fleet.
 const lookEvery = time.Second
 
@@ -130,8 +142,14 @@ func (h *hub) stay(ctx context.Context) error {
 			h.Log.Info("the hub ends: this machine has left the fleet", "fleet", h.id.Fleet)
 			return nil
 		}
+		if h.takenOut() {
+			return errTakenOut
+		}
 		if !h.server.Running() {
 			return errors.New("the server has ended by itself")
+		}
+		if !h.server.JetStreamEnabled() { // it stays so also when there is room again: the daemon starts another hub
+			return fmt.Errorf("the hub cannot write to %s: is the disk full?", member.HubDir(h.StateDir))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/hub/hubtest"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
@@ -78,7 +78,7 @@ func newFleet(t testing.TB, hubs int) *fleet {
 	t.Helper()
 	f := &fleet{t: t, dir: t.TempDir(), stop: map[string]func(){}}
 	for range hubs {
-		f.hubs = append(f.hubs, member.Hub{Host: "127.0.0.1", Port: freePorts(t)})
+		f.hubs = append(f.hubs, member.Hub{Host: "127.0.0.1", Port: hubtest.Port(t)})
 	}
 	check(t, Found(f.state("a"), member.Identity{Fleet: "test", Name: "a", User: "anna", Hubs: f.hubs}, time.Now()))
 	return f
@@ -91,24 +91,6 @@ func (f *fleet) identity(name string) member.Identity {
 	id, err := member.Load(f.state(name))
 	check(f.t, err)
 	return id
-}
-
-// freePorts is a port that is free, and so is the next one.
-func freePorts(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		check(t, err)
-		port := first.Addr().(*net.TCPAddr).Port
-		second, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+1))
-		_ = first.Close()
-		if err == nil {
-			_ = second.Close()
-			return port
-		}
-	}
-	t.Fatal("no two free ports side by side")
-	return 0
 }
 
 // run runs the hub of a machine in this process.
@@ -280,6 +262,7 @@ func TestTokensAreForOneMachineAndOneHour(t *testing.T) {
 
 // A machine that was killed while it joined joins with the same token.
 func TestAJoinThatWasCutOffIsRepeated(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 3)
 	f.run("a")
 	eventually(t, "the hub answers", func() error { _, err := f.status("a", 1); return err })

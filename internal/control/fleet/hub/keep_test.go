@@ -14,6 +14,7 @@ import (
 // A daemon starts its machine's hub, and again when that was killed. The hub outlives the daemon, and ends with
 // the machine's membership.
 func TestTheDaemonKeepsTheHubRunning(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1)
 	t.Cleanup(func() { _ = member.Forget(f.state("a")) }) // it may be done
 	ctx, cancel := context.WithCancel(t.Context())

@@ -34,6 +34,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 // Three hubs on one machine: what was acknowledged survives the death of one, and of all; members are let in
 // again also before the hubs have a quorum.
 func TestHubsAreKilled(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 3)
 	hubs := map[string]*exec.Cmd{"a": f.start("a")}
 	for _, name := range []string{"b", "c"} {
@@ -171,4 +172,35 @@ func BenchmarkIdleHub(b *testing.B) {
 			b.ReportMetric(float64(memory)/(1<<20), "MiB")
 		})
 	}
+}
+
+// A hub whose machine was taken out ends, and does not come back; another machine takes its place.
+func TestAHubThatWasTakenOutIsReplaced(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 3)
+	f.run("a")
+	f.joinHub("b")
+	gone := f.start("b")
+	f.joinHub("c")
+	f.run("c")
+	f.usable("a")
+	nc, _ := f.connect("a")
+	var answer member.LeaveAnswer
+	check(t, member.Ask(t.Context(), nc, names.AskHub("hub-1", member.VerbLeave, "a"), member.LeaveRequest{Member: "b"}, &answer))
+	if answer.Error != "" || answer.Hub != 2 {
+		t.Fatalf("%+v", answer)
+	}
+	_ = gone.Wait() // it says why
+	again := processtest.Child(t, "hub", f.state("b"))
+	var said bytes.Buffer
+	again.Stderr = &said
+	if again.Run() == nil || !strings.Contains(said.String(), "taken out of the fleet") {
+		t.Errorf("it runs again: %s", said.String())
+	}
+	f.joinHub("d")
+	if f.identity("d").Hub != 2 {
+		t.Errorf("d is %+v", f.identity("d"))
+	}
+	f.run("d")
+	f.usable("d")
 }

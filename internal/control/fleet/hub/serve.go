@@ -169,6 +169,8 @@ func (h *hub) leave(ctx context.Context, from string, body []byte) (answer membe
 		return member.LeaveAnswer{Error: err.Error()}
 	}
 	h.Log.Info("a machine has left", "member", request.Member, "by", from)
+	left, _ := h.users.get(request.Member)
+	answer.Hub = left.Hub
 	return answer
 }
 

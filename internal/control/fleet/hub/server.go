@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -55,9 +56,16 @@ func (h *hub) options(certificate *tls.Certificate) (*server.Options, error) {
 	return o, nil
 }
 
+// listenVariable names the address to listen at where that is not the one at which others reach the hub: a
+// container's, or behind a proxy.
+const listenVariable = "STOPGATE_HUB_LISTEN"
+
 // listenHost is where to listen: at the hub's address where that is one of this machine's, and otherwise at
 // all of them, because the address is forwarded to one.
 func listenHost(own member.Hub) string {
+	if host := os.Getenv(listenVariable); host != "" {
+		return host
+	}
 	if net.ParseIP(own.Host) != nil && bindable(own.Host) {
 		return own.Host
 	}

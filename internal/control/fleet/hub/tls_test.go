@@ -56,6 +56,7 @@ func TestStrangersAreRefused(t *testing.T) {
 
 // A server with a certificate of another authority does not become a hub, though it says that it is one.
 func TestAHubNeedsACertificateOfTheFleet(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 3)
 	log := &said{}
 	f.log = slog.New(slog.NewTextHandler(log, nil))

@@ -133,6 +133,7 @@ func TestMembersMayDoWhatIsTheirs(t *testing.T) {
 // JetStream delivers what it has to any subject that a reader names. That makes no event about a member, and no
 // request in another's name.
 func TestJetStreamDeliversNothingInAnothersName(t *testing.T) {
+	t.Parallel()
 	for _, hubs := range []int{1, 3} {
 		t.Run(fmt.Sprint(hubs, " hubs"), func(t *testing.T) {
 			f := newFleet(t, hubs)

@@ -287,6 +287,16 @@ func (j Job) Cancel(by string, now time.Time) (Fact, error) {
 	return Fact{}, j.not("cancelled")
 }
 
+// Abandon cancels a job whose member is away, for whatever reason: it cannot be told to end it. What still runs
+// there is ended when it is back.
+func (j Job) Abandon(by, why string, now time.Time) (Fact, error) {
+	if j.State != Claimed && j.State != Running {
+		return j.Cancel(by, now)
+	}
+	reason := fmt.Sprintf("cancelled by %s while %s was %s; it may still run there until %s is back", by, j.Member, why, j.Member)
+	return Fact{Type: HasEnded, Time: now, By: by, Attempt: j.Attempt, Status: "cancelled", Reason: reason}, nil
+}
+
 // Over reports whether the attempt that a fact is about has come to its end by it: it holds nothing of a cap
 // any more.
 func (f Fact) Over() bool { return f.Type == HasEnded || f.Type == HasRefused || f.Type == Retried }

@@ -130,18 +130,20 @@ func TestAJobsAttemptsNeverMix(t *testing.T) {
 			member := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "member")
 			attempt := max(0, j.Attempt+rapid.IntRange(-1, 1).Draw(t, "attempt"))
 			does := map[string]func() (Fact, error){
-				"claim":  func() (Fact, error) { return j.Claim(member, nil, 0, start) },
-				"start":  func() (Fact, error) { return j.Start(member, attempt, start) },
-				"refuse": func() (Fact, error) { return j.Refuse(member, attempt, "no", start) },
-				"end":    func() (Fact, error) { return j.End(member, attempt, "done", "", 0, start) },
-				"lose":   func() (Fact, error) { return j.Lose(member, attempt, start) },
-				"return": func() (Fact, error) { return j.Return(member, attempt, start) },
-				"cancel": func() (Fact, error) { return j.Cancel("ada", start) },
+				"claim":   func() (Fact, error) { return j.Claim(member, nil, 0, start) },
+				"start":   func() (Fact, error) { return j.Start(member, attempt, start) },
+				"refuse":  func() (Fact, error) { return j.Refuse(member, attempt, "no", start) },
+				"end":     func() (Fact, error) { return j.End(member, attempt, "done", "", 0, start) },
+				"lose":    func() (Fact, error) { return j.Lose(member, attempt, start) },
+				"return":  func() (Fact, error) { return j.Return(member, attempt, start) },
+				"cancel":  func() (Fact, error) { return j.Cancel("ada", start) },
+				"abandon": func() (Fact, error) { return j.Abandon("ada", "asleep", start) },
+				"give":    func() (Fact, error) { return j.GiveBack(member, attempt, "alone", 0, start) },
 				"decide": func() (Fact, error) {
 					return j.Decide(j.Losses, rapid.SampledFrom(Choices).Draw(t, "choice"), "ada", start)
 				},
 			}
-			names := []string{"cancel", "claim", "decide", "end", "lose", "refuse", "return", "start"}
+			names := []string{"abandon", "cancel", "claim", "decide", "end", "give", "lose", "refuse", "return", "start"}
 			name := rapid.SampledFrom(names).Draw(t, "does")
 			f, err := does[name]()
 			if err != nil {
@@ -154,7 +156,7 @@ func TestAJobsAttemptsNeverMix(t *testing.T) {
 			if j.State == Ended || next.Attempt < j.Attempt || next.Attempt > j.Attempt+1 || next.Attempt != j.Attempt && name != "claim" {
 				t.Fatalf("%s: %+v became %+v", name, j, next)
 			}
-			if slices.Contains([]string{"start", "refuse", "end", "return"}, name) && (attempt != j.Attempt || member != owners[attempt]) {
+			if slices.Contains([]string{"start", "refuse", "end", "return", "give"}, name) && (attempt != j.Attempt || member != owners[attempt]) {
 				t.Fatalf("%s of attempt %d by %s: %+v", name, attempt, member, j)
 			}
 			if name == "claim" {

@@ -22,6 +22,9 @@ const (
 	lookEvery = 2 * time.Second
 	// reconnectWait is how long a member waits between two rounds through the hubs.
 	reconnectWait = time.Second
+	// refusedWait is how long, at most, a machine that was refused leaves the hubs alone: it was taken out, and each try
+	// is a line in their logs.
+	refusedWait = 30 * time.Second
 	// connectPatience is for one hub to answer, with TLS.
 	connectPatience = 5 * time.Second
 )
@@ -33,6 +36,25 @@ type Dialer struct {
 
 	mu      sync.Mutex
 	trouble error
+
+	refused refusal // the last one
+}
+
+// refusal is when hubs refused a machine, and as whom.
+type refusal struct {
+	key  string
+	at   time.Time
+	wait time.Duration // before the next try
+}
+
+// again is another refusal: the pauses grow. A machine that has just joined may be refused by a hub that does
+// not know yet.
+func (r refusal) again(key string) refusal {
+	wait := lookEvery
+	if r.key == key {
+		wait = min(2*r.wait, refusedWait)
+	}
+	return refusal{key, time.Now(), wait}
 }
 
 // Trouble is why there is no connection; nil where there is one.
@@ -76,10 +98,17 @@ func (d *Dialer) try(ctx context.Context) (*link.Link, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.refused.key == id.Key && time.Since(d.refused.at) < d.refused.wait {
+		return nil, d.Trouble()
+	}
 	nc, err := Connect(ctx, d.StateDir, id, d.options()...)
+	if errors.Is(err, nats.ErrAuthorization) {
+		d.refused = d.refused.again(id.Key)
+	}
 	if err != nil {
 		return nil, err
 	}
+	d.refused = refusal{}
 	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
 	if err != nil {
 		nc.Close()

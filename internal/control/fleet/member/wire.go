@@ -32,6 +32,7 @@ type LeaveRequest struct {
 // LeaveAnswer says that it has left, or why not.
 type LeaveAnswer struct {
 	Error string `json:"error,omitempty"`
+	Hub   int    `json:"hub,omitempty"` // the number of the hub that it ran
 }
 
 // HubStatus is how a hub sees itself and the others.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -34,23 +35,61 @@ func (s *Store) consume(ctx context.Context, config jetstream.OrderedConsumerCon
 	if err != nil {
 		return err
 	}
-	defer messages.Stop()
-	for {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		switch {
-		case ctx.Err() != nil:
-			return s.usable(ctx)
-		case errors.Is(err, nats.ErrTimeout):
-			continue
-		case err != nil:
-			return fmt.Errorf("read the fleet's store: %w", err)
+	for next := range s.coming(ctx, messages) {
+		if next.err != nil {
+			return fmt.Errorf("read the fleet's store: %w", next.err)
 		}
-		about, err := msg.Metadata()
+		about, err := next.msg.Metadata()
 		if err != nil {
 			return err
 		}
-		if !each(msg, about.Sequence.Stream, about.NumPending) {
+		if !each(next.msg, about.Sequence.Stream, about.NumPending) {
 			return nil
+		}
+	}
+	return s.usable(ctx)
+}
+
+// next is a message, or why there is none any more.
+type next struct {
+	msg jetstream.Msg
+	err error
+}
+
+// coming are the messages of a reader until the context ends. A reader whose servers are gone tries to make itself
+// anew, and does not look at the context meanwhile: it is left alone then, and ends at its next try.
+func (s *Store) coming(ctx context.Context, messages jetstream.MessagesContext) iter.Seq[next] {
+	read := make(chan next, 64)
+	over := make(chan struct{})
+	go func() {
+		defer close(read)
+		for ctx.Err() == nil {
+			msg, err := messages.Next(jetstream.NextContext(ctx))
+			if errors.Is(err, nats.ErrTimeout) {
+				continue
+			}
+			select {
+			case read <- next{msg, err}:
+			case <-over:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return func(yield func(next) bool) {
+		defer func() { go messages.Stop() }()
+		defer close(over)
+		for {
+			select {
+			case n, more := <-read:
+				if !more || ctx.Err() != nil || !yield(n) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }

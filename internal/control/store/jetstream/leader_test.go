@@ -1,9 +1,11 @@
 package jetstream
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/control/store"
 )
@@ -60,5 +62,48 @@ func TestTheLeaderGoesAway(t *testing.T) {
 	}
 	if read != writers*each {
 		t.Errorf("%d events of %d", read, writers*each)
+	}
+}
+
+// A watch ends with its context also while the servers cannot agree on anything.
+func TestAWatchEndsThoughMostServersAreGone(t *testing.T) {
+	c := newCluster(t, 3)
+	s := c.open(t).(*Store)
+	defer s.Close()
+	_, err := s.Append(t.Context(), store.NewEvent{Subject: "job.1", ID: "1"})
+	check(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const watches = 6 // of them some are served by the servers that go
+	begun := make(chan struct{}, watches)
+	var all sync.WaitGroup
+	for range watches {
+		all.Go(func() {
+			for e := range s.Watch(ctx, "", 0) {
+				if e.ID == "1" {
+					begun <- struct{}{}
+				}
+			}
+		})
+	}
+	for range watches {
+		<-begun
+	}
+	for _, srv := range c.servers {
+		if srv.Name() != s.js.Conn().ConnectedServerName() {
+			srv.Shutdown()
+		}
+	}
+	time.Sleep(3 * heartbeat) // until then they miss their servers; where they do not, this shows nothing
+	cancel()
+	ended := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(8 * time.Second):
+		t.Error("a watch goes on")
 	}
 }

@@ -1,0 +1,76 @@
+//go:build unix
+
+package world
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+)
+
+// machineVariable is in the environment of every process of a machine: its number.
+const machineVariable = "FLEET_MACHINE"
+
+// originOf is the machine of the process at the other end of a connection, as the kernel knows it. All ends of
+// loopback connections have the same address, so the socket is looked for in the processes of each machine.
+func originOf(c net.Conn, machines int, mark []string) (machine int, known bool) {
+	peer, is := c.RemoteAddr().(*net.TCPAddr)
+	if !is {
+		return 0, false
+	}
+	socket := socketAt(peer)
+	if socket == "" {
+		return 0, false
+	}
+	for machine := range machines {
+		for _, pid := range processtest.Having(fmt.Sprintf("\x00%s=%d\x00", machineVariable, machine)) {
+			if marked(pid, mark) && holds(pid, socket) {
+				return machine, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// marked reports whether a process has all these variables.
+func marked(pid int, mark []string) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	for _, m := range mark {
+		if !strings.Contains("\x00"+string(text), "\x00"+m+"\x00") {
+			return false
+		}
+	}
+	return true
+}
+
+// socketAt is the name of the socket that has this address, as links in /proc have it.
+func socketAt(a *net.TCPAddr) string {
+	ip := a.IP.To4()
+	if ip == nil {
+		return ""
+	}
+	want := fmt.Sprintf("%08X:%04X", binary.NativeEndian.Uint32(ip), a.Port)
+	text, _ := os.ReadFile("/proc/net/tcp")
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 9 && fields[1] == want {
+			return "socket:[" + fields[9] + "]"
+		}
+	}
+	return ""
+}
+
+// holds reports whether a process has a socket open.
+func holds(pid int, socket string) bool {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, path := range links {
+		if link, err := os.Readlink(path); err == nil && link == socket {
+			return true
+		}
+	}
+	return false
+}
