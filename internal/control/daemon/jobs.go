@@ -268,6 +268,13 @@ func (p *plane) startJob(ctx context.Context, s daemonapi.Start, create engine.C
 	}, nil
 }
 
+// jobsChanged lets the clerk look, whose items may have become jobs that ended, and pages and lists that show what
+// people are asked about jobs.
+func (d *daemon) jobsChanged() {
+	nudge(d.items)
+	d.core.news.ring()
+}
+
 // jobStatus is where a job stands, as far as this machine knows.
 func (p *plane) jobStatus(id string) (j daemonapi.Job, known bool) {
 	if p.desk == nil {

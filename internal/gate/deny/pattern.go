@@ -20,7 +20,7 @@ type pattern struct {
 }
 
 func newPattern(text string) pattern {
-	text = strings.NewReplacer(`"`, "", `'`, "").Replace(strings.Join(strings.Fields(text), " "))
+	text = without(strings.Join(strings.Fields(text), " "), `"'`)
 	p := pattern{text: flat(text), more: strings.HasSuffix(text, "*")}
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -49,6 +49,9 @@ func newPattern(text string) pattern {
 func flat(text string) string { return strings.ReplaceAll(text, "/", "\x00") }
 
 func matches(pattern, text string) bool {
+	if !strings.ContainsAny(pattern, `*?[{\`) {
+		return pattern == text // most are names
+	}
 	return doublestar.MatchUnvalidated(flat(pattern), flat(text))
 }
 
@@ -154,6 +157,9 @@ func (p pattern) matchesArguments(args []string) bool {
 
 // without is a text without some letters.
 func without(text, letters string) string {
+	if !strings.ContainsAny(text, letters) {
+		return text
+	}
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(letters, r) {
 			return -1

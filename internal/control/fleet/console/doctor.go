@@ -85,7 +85,7 @@ func (c *command) doctor(ctx context.Context) error {
 	}
 	d.checkQuorum(id, up)
 	for _, h := range s.HubStatus {
-		if h.Status != nil && h.Status.Waits == "" {
+		if h.Status != nil && h.Status.Waits == "" && s.Quorum { // without one a hub does not know how the others are
 			d.checkStreams(id, h)
 			break // they are the same for all
 		}

@@ -108,11 +108,14 @@ func (d *Desk) follow(ctx context.Context, b *board.Board) {
 	}
 }
 
-// passOn tells the daemon of news.
+// passOn tells the daemon of news, twice a second at most: it reads runbooks and draws pages then.
 func (d *Desk) passOn(ctx context.Context, b *board.Board) {
 	for {
 		news := b.News()
 		d.News()
+		if pause.For(ctx, 500*time.Millisecond) != nil {
+			return
+		}
 		select {
 		case <-news:
 		case <-ctx.Done():
