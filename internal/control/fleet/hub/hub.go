@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -39,6 +40,7 @@ type hub struct {
 	nc     *nats.Conn
 	since  time.Time
 	state  state
+	early  sync.Mutex // held while the store is made of our copy of the members, or that copy changes before
 	wrong  string // with records of members, as it was logged
 }
 

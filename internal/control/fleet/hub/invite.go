@@ -112,7 +112,7 @@ func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time
 	if runs {
 		none = id.Hubs[one.Hub-1]
 	}
-	return member.Token{Fleet: id.Fleet, Hub: own, Number: id.Hub, CA: member.Fingerprint(authority), Seed: string(seed), Runs: runs}, none, nil
+	return member.Token{Fleet: id.Fleet, Hub: own, Number: id.Hub, CA: member.Fingerprint(authority), Seed: string(seed), Runs: runs, At: none}, none, nil
 }
 
 // ErrNotHub says that something is done on a hub alone.
