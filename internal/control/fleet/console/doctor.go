@@ -159,7 +159,16 @@ func (c *command) checkOwnHub(d *diagnosis, id member.Identity) {
 		return
 	}
 	if !hub.Runs(c.stateDir) {
-		d.add(levelDead, "own hub", "it does not run", "stopgate daemon start; if it ends again, see "+filepath.Join(c.stateDir, "logs", "hub.log"))
+		text, hint := "it does not run", "stopgate daemon start; if it ends again, see "+filepath.Join(c.stateDir, "logs", "hub.log")
+		if end := hub.LastEnd(c.stateDir); end.Reason != "" {
+			own, _ := id.Own()
+			text, hint = "it does not run: "+end.Reason, fmt.Sprintf("once that is fixed, the daemon starts it within a minute; it needs the ports %d and %d", own.Port, own.Port+1)
+		}
+		d.add(levelDead, "own hub", text, hint)
+		return
+	}
+	if end := hub.LastEnd(c.stateDir); end.Reason != "" { // the daemon has just started it again
+		d.add(levelWarn, "own hub", fmt.Sprintf("it is starting, process %d; before, it ended: %s", hub.PID(c.stateDir), end.Reason), "")
 		return
 	}
 	d.add(levelOK, "own hub", fmt.Sprintf("it runs, process %d", hub.PID(c.stateDir)), "")

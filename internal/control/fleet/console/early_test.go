@@ -1,11 +1,14 @@
 package console
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
@@ -58,4 +61,32 @@ func TestIssue20AHubIsTakenOutEarly(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A hub whose port another program has ends at once. Doctor says why, and its machine can leave.
+func TestIssue20AHubWithoutItsPortSaysSo(t *testing.T) {
+	s := newScene(t)
+	where := address(t)
+	s.ok("a", "init", "home", "--name", "a", "--hub", where)
+	id, err := member.Load(s.state("a"))
+	check(t, err)
+	check(t, member.Forget(s.state("a")))
+	eventually(t, "the hub has ended", func() error {
+		if hub.Runs(s.state("a")) {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	taken, err := net.Listen("tcp", where)
+	check(t, err)
+	defer taken.Close()
+	check(t, id.Save(s.state("a")))
+	err = hub.Run(t.Context(), hub.Options{StateDir: s.state("a"), Version: version(), Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	if err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("the hub ended with %v", err)
+	}
+	s.fails(1, "DEAD  own hub: it does not run: the hub cannot start", "a", "doctor")
+	if out := s.ok("a", "leave", "--yes"); !strings.Contains(out, "has left the fleet home") {
+		t.Error(out)
+	}
 }

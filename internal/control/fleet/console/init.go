@@ -161,6 +161,9 @@ func (c *command) awaitHub(ctx context.Context, id member.Identity) error {
 		if last = c.tryHub(ctx, id); last == nil {
 			return nil
 		}
+		if end := hub.LastEnd(c.stateDir); end.Reason != "" && !hub.Runs(c.stateDir) {
+			return codeError{fmt.Errorf("this machine is in the fleet, and its hub does not run: %s", end.Reason), exitCouldNotRun, "once that is fixed, the daemon starts it; then run: stopgate fleet doctor"}
+		}
 		select {
 		case <-ctx.Done():
 			return codeError{fmt.Errorf("the hub has not answered within %s: %w", hubPatience, last), exitCouldNotRun, "its log is " + c.stateDir + "/logs/hub.log; then run: stopgate fleet doctor"}

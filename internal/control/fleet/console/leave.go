@@ -117,7 +117,7 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	kept, err := c.forget(ctx)
+	kept, err := c.forget(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ const endPatience = 30 * time.Second
 
 // forget ends this machine's membership. The hub ends when it notices; its files are kept, because they may
 // be the only copy of something.
-func (c *command) forget(ctx context.Context) (kept string, err error) {
+func (c *command) forget(ctx context.Context, id member.Identity) (kept string, err error) {
 	if err := member.Forget(c.stateDir); err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (c *command) forget(ctx context.Context) (kept string, err error) {
 	defer cancel()
 	for hub.Runs(c.stateDir) {
 		if pause.For(ctx, 50*time.Millisecond) != nil {
-			return "", withHint(fmt.Errorf("the hub of this machine has not ended within %s", endPatience), fmt.Sprintf("end it with: kill %d", hub.PID(c.stateDir)))
+			return "", withHint(fmt.Errorf("this machine, %s, has left the fleet %s, but its hub has not ended within %s", id.Name, id.Fleet, endPatience), fmt.Sprintf("end it with: kill %d", hub.PID(c.stateDir)))
 		}
 	}
 	kept = filepath.Join(c.stateDir, "fleet-left-"+c.now().UTC().Format("20060102-150405"))

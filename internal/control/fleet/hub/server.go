@@ -133,11 +133,23 @@ func CheckPlace(ctx context.Context, own member.Hub) error {
 var ErrElsewhere = errors.New("the token is for another machine")
 
 // logger hands what the server says to our log. Its notices are about each connection between hubs.
-type logger struct{ *slog.Logger }
+// What it cannot live with goes to fatal: the server itself would go on without its port.
+type logger struct {
+	*slog.Logger
+	fatal chan<- string
+}
 
 func (l logger) Noticef(format string, v ...any) { l.Debug(fmt.Sprintf(format, v...)) }
 func (l logger) Warnf(format string, v ...any)   { l.Warn(fmt.Sprintf(format, v...)) }
 func (l logger) Errorf(format string, v ...any)  { l.Error(fmt.Sprintf(format, v...)) }
-func (l logger) Fatalf(format string, v ...any)  { l.Error(fmt.Sprintf(format, v...)) }
 func (l logger) Debugf(string, ...any)           {}
 func (l logger) Tracef(string, ...any)           {}
+
+func (l logger) Fatalf(format string, v ...any) {
+	why := fmt.Sprintf(format, v...)
+	l.Error(why)
+	select {
+	case l.fatal <- why:
+	default:
+	}
+}
