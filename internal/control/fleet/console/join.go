@@ -44,6 +44,13 @@ func (c *command) join(ctx context.Context, token member.Token, name, creds stri
 	if in := (*member.InFleetError)(nil); errors.As(err, &in) {
 		return withHint(err, "to leave it: stopgate fleet leave")
 	}
+	if silent := (*member.SilentHubError)(nil); errors.As(err, &silent) || errors.Is(err, member.ErrNoAnswer) {
+		hint := "a token is good at the hub that made it: if the fleet has others, run stopgate fleet invite on one of them"
+		if token.Runs {
+			hint = "hubs join at the machine that made the fleet: start it, and join again"
+		}
+		return codeError{err, exitCouldNotRun, hint}
+	}
 	if err != nil {
 		return err
 	}
