@@ -175,7 +175,7 @@ func TestIssue20OneHub(t *testing.T) {
 	}
 	s.fails(1, "no hub answers", "laptop", "status")
 	s.fails(1, "no hub runs on it", "laptop", "doctor")
-	if out := s.ok("laptop", "leave"); !strings.Contains(out, "No hub could be told") {
+	if out := s.ok("laptop", "leave"); !strings.Contains(out, "No hub has confirmed it") {
 		t.Error(out)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,8 +73,10 @@ func (c *command) doctor(ctx context.Context) error {
 	d := &diagnosis{}
 	c.checkFiles(d, id)
 	c.checkDaemon(ctx, d)
-	c.checkOwnHub(d, id)
 	s := c.look(ctx, id)
+	if !s.refused() { // else its hub has ended for good
+		c.checkOwnHub(d, id)
+	}
 	up := 0
 	for i := range s.HubStatus {
 		if c.checkHub(ctx, d, id, i+1, &s.HubStatus[i]) {
@@ -108,13 +111,14 @@ func (c *command) diagnosed(d *diagnosis) error {
 
 // refused reports whether a hub does not know this machine: then nothing else can be found out.
 func (d *diagnosis) refused(s status) bool {
-	for _, h := range s.HubStatus {
-		if errors.Is(h.err, nats.ErrAuthorization) {
-			d.add(levelDead, "membership", "this machine has left the fleet, or was taken out", "stopgate fleet leave; then join again with a token of: stopgate fleet invite")
-			return true
-		}
+	if s.refused() {
+		d.add(levelDead, "membership", "this machine has left the fleet, or was taken out", "stopgate fleet leave; then join again with a token of: stopgate fleet invite")
 	}
-	return false
+	return s.refused()
+}
+
+func (s status) refused() bool {
+	return slices.ContainsFunc(s.HubStatus, func(h hubLook) bool { return errors.Is(h.err, nats.ErrAuthorization) })
 }
 
 // checkFiles looks whether other users can read what is ours.
@@ -159,7 +163,16 @@ func (c *command) checkOwnHub(d *diagnosis, id member.Identity) {
 		return
 	}
 	if !hub.Runs(c.stateDir) {
-		d.add(levelDead, "own hub", "it does not run", "stopgate daemon start; if it ends again, see "+filepath.Join(c.stateDir, "logs", "hub.log"))
+		text, hint := "it does not run", "stopgate daemon start; if it ends again, see "+filepath.Join(c.stateDir, "logs", "hub.log")
+		if end := hub.LastEnd(c.stateDir); end.Reason != "" {
+			own, _ := id.Own()
+			text, hint = "it does not run: "+end.Reason, fmt.Sprintf("once that is fixed, the daemon starts it within a minute; it needs the ports %d and %d", own.Port, own.Port+1)
+		}
+		d.add(levelDead, "own hub", text, hint)
+		return
+	}
+	if end := hub.LastEnd(c.stateDir); end.Reason != "" { // the daemon has just started it again
+		d.add(levelWarn, "own hub", fmt.Sprintf("it is starting, process %d; before, it ended: %s", hub.PID(c.stateDir), end.Reason), "")
 		return
 	}
 	d.add(levelOK, "own hub", fmt.Sprintf("it runs, process %d", hub.PID(c.stateDir)), "")

@@ -23,11 +23,13 @@ func newInvite(c *command) func(context.Context, []string) error {
 
 // invitation is what fleet invite prints as JSON.
 type invitation struct {
-	Token   string     `json:"token"`
-	Command string     `json:"command"`
-	User    string     `json:"user"`
-	Hub     string     `json:"hub,omitempty"` // the address of the machine that the token is for
-	Expires *time.Time `json:"expires,omitempty"`
+	Token   string `json:"token"`
+	Command string `json:"command"`
+	User    string `json:"user"`
+	Hub     string `json:"hub,omitempty"` // the address of the machine that the token is for
+	// Replaced means that an earlier token for that hub is void now.
+	Replaced bool       `json:"replaced,omitempty"`
+	Expires  *time.Time `json:"expires,omitempty"`
 }
 
 func (c *command) invite(ctx context.Context, user string, runs bool) error {
@@ -45,7 +47,7 @@ func (c *command) invite(ctx context.Context, user string, runs bool) error {
 		return c.inviteNATS(id, user, runs)
 	}
 	now := c.now()
-	token, at, err := hub.Invite(ctx, c.stateDir, user, runs, now)
+	token, replaced, err := hub.Invite(ctx, c.stateDir, user, runs, now)
 	switch {
 	case errors.Is(err, hub.ErrNotHub):
 		return withHint(fmt.Errorf("%w, and invitations are made on one", err), "run it on a machine that stopgate fleet status shows as a hub")
@@ -59,9 +61,13 @@ func (c *command) invite(ctx context.Context, user string, runs bool) error {
 	v.Command = "stopgate fleet join " + v.Token
 	text := fmt.Sprintf("On the other machine, before %s, once stopgate is installed:\n\n  %s\n\nThe token is for one machine of %s. Who has it can join in its place: send it as you send a password.\n", expires.Local().Format("15:04"), v.Command, user)
 	if runs {
-		v.Hub = at.Address()
-		text = fmt.Sprintf("On the machine with the address %s, before %s, once stopgate is installed:\n\n  %s\n\nThe token makes that machine a hub. Who has it can join in its place: send it as you send a password.\n", at.Host, expires.Local().Format("15:04"), v.Command)
+		v.Hub = token.At.Address()
+		text = fmt.Sprintf("On the machine with the address %s, before %s, once stopgate is installed:\n\n  %s\n\nThe token makes that machine a hub. Who has it can join in its place: send it as you send a password.\n", token.At.Host, expires.Local().Format("15:04"), v.Command)
 	}
+	if replaced {
+		text += fmt.Sprintf("It replaces the token that was made before for the hub at %s, which is void now.\n", v.Hub)
+	}
+	v.Replaced = replaced
 	if !hub.Runs(c.stateDir) {
 		fmt.Fprintln(c.errOut, "stopgate: the hub of this machine does not run, so the other one cannot join now: stopgate daemon start")
 	}

@@ -35,17 +35,26 @@ func newJoin(c *command) func(context.Context, []string) error {
 }
 
 func (c *command) join(ctx context.Context, token member.Token, name, creds string) error {
+	if _, err := member.Load(c.stateDir); errors.Is(err, member.ErrNone) && token.Runs {
+		if err := c.canRun(ctx, token.At); err != nil {
+			return err
+		}
+	}
 	id, err := c.enter(ctx, token, name, creds)
 	if in := (*member.InFleetError)(nil); errors.As(err, &in) {
 		return withHint(err, "to leave it: stopgate fleet leave")
 	}
+	if silent := (*member.SilentHubError)(nil); errors.As(err, &silent) || errors.Is(err, member.ErrNoAnswer) {
+		hint := "a token is good at the hub that made it: if the fleet has others, run stopgate fleet invite on one of them"
+		if token.Runs {
+			hint = "hubs join at the machine that made the fleet: start it, and join again"
+		}
+		return codeError{err, exitCouldNotRun, hint}
+	}
 	if err != nil {
 		return err
 	}
-	if own, runs := id.Own(); runs {
-		if err := hub.CheckPorts(own, true); err != nil {
-			fmt.Fprintf(c.errOut, "stopgate: %v\n", err)
-		}
+	if id.Hub > 0 {
 		if err := c.keeper().Start(); err != nil {
 			return err
 		}
@@ -60,6 +69,18 @@ func (c *command) join(ctx context.Context, token member.Token, name, creds stri
 	}
 	b.WriteString("\n\nSee all machines with: stopgate fleet status\n")
 	return c.show(id, b.String())
+}
+
+// canRun refuses a hub's token on a machine that cannot run that hub, before anything is written or asked: the
+// fleet would wait for a hub that others never reach.
+func (c *command) canRun(ctx context.Context, own member.Hub) error {
+	if err := hub.CheckPlace(ctx, own); err != nil {
+		return withHint(fmt.Errorf("nothing was changed: %w", err), fmt.Sprintf("run it on the machine that the others reach at %s; if that address is forwarded to this one, set STOPGATE_HUB_LISTEN=0.0.0.0, also for the daemon", own.Host))
+	}
+	if err := hub.CheckPorts(own, true); err != nil {
+		return codeError{fmt.Errorf("nothing was changed: %w", err), exitCouldNotRun, fmt.Sprintf("a hub needs the ports %d and %d: end the program that has them, and join again", own.Port, own.Port+1)}
+	}
+	return nil
 }
 
 func (c *command) enter(ctx context.Context, token member.Token, name, creds string) (id member.Identity, err error) {

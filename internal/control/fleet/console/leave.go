@@ -64,12 +64,26 @@ func (c *command) tell(ctx context.Context, id member.Identity, name string) (hu
 	if id.NATS != "" {
 		return 0, id.Retire(ctx, c.stateDir, name, c.now())
 	}
+	for end := c.now().Add(tellPatience); ; {
+		hub, again, err := c.tellHubs(ctx, id, name)
+		if err == nil || !again || c.now().After(end) || pause.For(ctx, 200*time.Millisecond) != nil {
+			return hub, err
+		}
+	}
+}
+
+// tellPatience is how long a member that leaves is told again to hubs that close its connection instead of
+// answering: one closes it because the member has left, and another one may not have heard of it yet.
+const tellPatience = 10 * time.Second
+
+// tellHubs asks one hub after the other. Again means that the connection broke.
+func (c *command) tellHubs(ctx context.Context, id member.Identity, name string) (hub int, again bool, err error) {
 	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
 	if errors.Is(err, nats.ErrAuthorization) && name == id.Name {
-		return 0, nil // it was taken out before
+		return 0, false, nil // it has left, or was taken out before
 	}
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	defer nc.Close()
 	names := link.Names{Fleet: id.Fleet}
@@ -79,29 +93,15 @@ func (c *command) tell(ctx context.Context, id member.Identity, name string) (hu
 		err := member.Ask(ctx, nc, names.AskHub(member.HubName(number+1), member.VerbLeave, id.Name), member.LeaveRequest{Member: name}, &answer)
 		switch {
 		case err == nil && answer.Error == "":
-			return answer.Hub, nil
+			return answer.Hub, false, nil
 		case err == nil:
-			return 0, errors.New(answer.Error)
+			return 0, false, errors.New(answer.Error)
 		case nc.IsClosed():
-			return 0, c.refused(ctx, id)
+			return 0, true, errors.New("the connection to the hub broke")
 		}
 		all = errors.Join(all, err)
 	}
-	return 0, all
-}
-
-// refused is nil where the hubs refuse this machine: it has left, and they were quicker to close its
-// connection than to answer.
-func (c *command) refused(ctx context.Context, id member.Identity) error {
-	nc, err := member.Connect(ctx, c.stateDir, id)
-	if errors.Is(err, nats.ErrAuthorization) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	nc.Close()
-	return errors.New("the connection to the hub broke")
+	return 0, false, all
 }
 
 // leave takes this machine out of the fleet. That succeeds also where no hub can be told: a fleet whose hubs
@@ -117,13 +117,13 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	kept, err := c.forget(ctx)
+	kept, err := c.forget(ctx, id)
 	if err != nil {
 		return err
 	}
 	text := fmt.Sprintf("this machine, %s, has left the fleet %s; its files are kept in %s\n", id.Name, id.Fleet, kept)
 	if told != nil && id.Hub != 1 {
-		text += fmt.Sprintf("\nNo hub could be told (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
+		text += fmt.Sprintf("\nNo hub has confirmed it (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
 	}
 	if id.Hub > 1 {
 		text += "\nThe fleet has one hub less: losing another one stops it.\n" + replaceHub
@@ -136,7 +136,7 @@ const endPatience = 30 * time.Second
 
 // forget ends this machine's membership. The hub ends when it notices; its files are kept, because they may
 // be the only copy of something.
-func (c *command) forget(ctx context.Context) (kept string, err error) {
+func (c *command) forget(ctx context.Context, id member.Identity) (kept string, err error) {
 	if err := member.Forget(c.stateDir); err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (c *command) forget(ctx context.Context) (kept string, err error) {
 	defer cancel()
 	for hub.Runs(c.stateDir) {
 		if pause.For(ctx, 50*time.Millisecond) != nil {
-			return "", withHint(fmt.Errorf("the hub of this machine has not ended within %s", endPatience), fmt.Sprintf("end it with: kill %d", hub.PID(c.stateDir)))
+			return "", withHint(fmt.Errorf("this machine, %s, has left the fleet %s, but its hub has not ended within %s", id.Name, id.Fleet, endPatience), fmt.Sprintf("end it with: kill %d", hub.PID(c.stateDir)))
 		}
 	}
 	kept = filepath.Join(c.stateDir, "fleet-left-"+c.now().UTC().Format("20060102-150405"))

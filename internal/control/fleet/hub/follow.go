@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/store"
 	storage "github.com/stopgate/stopgate/internal/control/store/jetstream"
+	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
@@ -91,6 +95,9 @@ func (h *hub) followOnce(ctx context.Context) error {
 	if err := h.make(ctx); err != nil {
 		return err
 	}
+	if err := h.noteMade(); err != nil {
+		return err
+	}
 	l, err := link.Open(ctx, h.nc, h.id.Fleet, hubUser)
 	if err != nil {
 		return err
@@ -147,6 +154,24 @@ func (h *hub) make(ctx context.Context) error {
 	return nil
 }
 
+// madePath is a file that is there once the fleet's store was made: without a quorum the servers cannot tell.
+func (h *hub) madePath() string { return filepath.Join(member.HubDir(h.StateDir), "made") }
+
+func (h *hub) made() bool {
+	_, err := os.Lstat(h.madePath())
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// noteMade keeps that the store is there, before a record of our copy is put into it.
+func (h *hub) noteMade() error {
+	h.early.Lock()
+	defer h.early.Unlock()
+	if h.made() {
+		return nil
+	}
+	return atomicfile.Write(h.madePath(), nil, 0o600)
+}
+
 // catchUp takes over all members in the store, and puts those into it that only our copy has: hubs that
 // joined before there was a store.
 func (h *hub) catchUp(ctx context.Context, log *storage.Store) error {
@@ -157,14 +182,17 @@ func (h *hub) catchUp(ctx context.Context, log *storage.Store) error {
 	h.logWrong(err)
 	stored := map[string]bool{}
 	for _, r := range members {
+		if own, known := h.users.get(r.Name); known && own.Left && !r.Left && own.Key == r.Key && !own.Time.Before(r.Time) {
+			continue // another hub had joined with a copy in which it had not left yet
+		}
 		stored[r.Name] = true
 		if err := h.users.set(r); err != nil {
 			return err
 		}
 	}
 	for _, r := range h.users.all() {
-		if stored[r.Name] || r.Hub == 0 {
-			continue
+		if stored[r.Name] || r.Hub == 0 || h.id.Hub != 1 && r.Name != h.id.Name {
+			continue // of others the founder's hub knows whether they have left since
 		}
 		if err := h.write(ctx, log, r); err != nil && !errors.Is(err, store.ErrConflict) {
 			return err

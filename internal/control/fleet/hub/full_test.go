@@ -16,7 +16,7 @@ func TestIssue20AHubWithoutStreamsEnds(t *testing.T) {
 	o := testOptions(f.state("a"))
 	h := &hub{Options: o, id: f.identity("a"), since: time.Now()}
 	h.names.Fleet = h.id.Fleet
-	check(t, h.start())
+	check(t, h.start(t.Context()))
 	defer func() {
 		h.nc.Close()
 		h.server.Shutdown()

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -39,7 +40,8 @@ type hub struct {
 	nc     *nats.Conn
 	since  time.Time
 	state  state
-	wrong  string // with records of members, as it was logged
+	early  sync.Mutex // held while the store is made of our copy of the members, or that copy changes before
+	wrong  string     // with records of members, as it was logged
 }
 
 // Run is the hub of this machine, until the context ends or the machine leaves the fleet. The error says also
@@ -58,15 +60,20 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer release()
 	h := &hub{Options: o, id: id, names: link.Names{Fleet: id.Fleet}, since: o.Now()}
-	return h.live(ctx)
+	err = h.live(ctx)
+	h.noteEnd(err)
+	return err
 }
 
 func (h *hub) live(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := h.start(); err != nil {
+	if err := h.start(ctx); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil // it was ended while it started
+	} else if err != nil {
 		return err
 	}
+	h.noteEnd(nil)
 	defer func() {
 		h.nc.Close()
 		h.server.Shutdown()
@@ -85,7 +92,7 @@ func (h *hub) live(ctx context.Context) error {
 const startPatience = 2 * time.Minute
 
 // start starts the server, and connects to it.
-func (h *hub) start() error {
+func (h *hub) start(ctx context.Context) error {
 	certificate, err := member.HubCertificate(h.StateDir, h.id)
 	if err != nil {
 		return fmt.Errorf("the hub's certificate: %w", err)
@@ -103,12 +110,13 @@ func (h *hub) start() error {
 	if h.server, err = server.NewServer(options); err != nil {
 		return err
 	}
-	h.server.SetLoggerV2(logger{h.Log}, false, false, false)
+	fatal := make(chan string, 1)
+	h.server.SetLoggerV2(logger{h.Log, fatal}, false, false, false)
 	h.users.disconnect = func(key string) { disconnect(h.server, key) }
 	h.server.Start()
-	if !h.server.ReadyForConnections(startPatience) {
+	if err := h.awaitServer(ctx, fatal); err != nil {
 		h.server.Shutdown()
-		return fmt.Errorf("the hub cannot listen at %s: is the port in use?", options.ClientAdvertise)
+		return err
 	}
 	h.nc, err = nats.Connect("", nats.InProcessServer(h.server), nats.UserInfo(hubUser, h.users.secret),
 		nats.MaxReconnects(-1), nats.Name(member.HubName(h.id.Hub)), nats.CustomInboxPrefix(link.Inbox(hubUser+"-"+rand.Text())))
@@ -116,6 +124,26 @@ func (h *hub) start() error {
 		h.server.Shutdown()
 	}
 	return err
+}
+
+// awaitServer waits until the server listens, it has failed, or the machine leaves its fleet.
+func (h *hub) awaitServer(ctx context.Context, fatal <-chan string) error {
+	late := time.After(startPatience)
+	for !h.server.ReadyForConnections(100 * time.Millisecond) {
+		select {
+		case why := <-fatal:
+			return fmt.Errorf("the hub cannot start: %s", why)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late:
+			return fmt.Errorf("the hub has not started within %s", startPatience)
+		default:
+		}
+		if h.left() {
+			return fmt.Errorf("this machine has left the fleet %s", h.id.Fleet)
+		}
+	}
+	return nil
 }
 
 // errTakenOut ends the hub of a machine that the founder has taken out. Its certificate is still valid: the
@@ -137,8 +165,7 @@ func (h *hub) stay(ctx context.Context) error {
 			h.Log.Info("the hub ends")
 			return nil
 		}
-		now, err := member.Load(h.StateDir)
-		if errors.Is(err, member.ErrNone) || err == nil && (now.Fleet != h.id.Fleet || now.Key != h.id.Key || now.Hub != h.id.Hub) {
+		if h.left() {
 			h.Log.Info("the hub ends: this machine has left the fleet", "fleet", h.id.Fleet)
 			return nil
 		}
@@ -152,4 +179,10 @@ func (h *hub) stay(ctx context.Context) error {
 			return fmt.Errorf("the hub cannot write to %s: is the disk full?", member.HubDir(h.StateDir))
 		}
 	}
+}
+
+// left reports whether the machine is no longer the member whose hub this is.
+func (h *hub) left() bool {
+	now, err := member.Load(h.StateDir)
+	return errors.Is(err, member.ErrNone) || err == nil && (now.Fleet != h.id.Fleet || now.Key != h.id.Key || now.Hub != h.id.Hub)
 }

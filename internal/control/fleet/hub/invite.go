@@ -62,41 +62,41 @@ func updateInvitations(ctx context.Context, stateDir string, change func(*[]invi
 	}, change)
 }
 
-// Invite makes an invitation for a machine of a user, which is to run a hub if it is to.
-func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time) (member.Token, member.Hub, error) {
-	var none member.Hub
+// Invite makes an invitation for a machine of a user, which is to run a hub if it is to. Replaced means that an
+// earlier token for that hub is void now.
+func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time) (token member.Token, replaced bool, err error) {
 	id, err := member.Load(stateDir)
 	if err != nil {
-		return member.Token{}, none, err
+		return token, false, err
 	}
 	own, isHub := id.Own()
 	if !isHub {
-		return member.Token{}, none, ErrNotHub
+		return token, false, ErrNotHub
 	}
 	if err := member.CheckUser(user); err != nil {
-		return member.Token{}, none, err
+		return token, false, err
 	}
 	authority, err := id.Authority()
 	if err != nil {
-		return member.Token{}, none, err
+		return token, false, err
 	}
 	pair, err := nkeys.CreateUser()
 	if err != nil {
-		return member.Token{}, none, err
+		return token, false, err
 	}
 	seed, err := pair.Seed()
 	if err != nil {
-		return member.Token{}, none, err
+		return token, false, err
 	}
 	key, err := pair.PublicKey()
 	if err != nil {
-		return member.Token{}, none, err
+		return token, false, err
 	}
 	one := invitation{Key: key, User: user, Expires: now.Add(Valid)}
 	err = updateInvitations(ctx, stateDir, func(all *[]invitation) error {
 		*all = slices.DeleteFunc(*all, func(i invitation) bool { return now.After(i.Expires.Add(forgotten)) })
 		if runs {
-			if one.Hub, err = freeHub(stateDir, id, all, now); err != nil {
+			if one.Hub, replaced, err = freeHub(stateDir, id, all, now); err != nil {
 				return err
 			}
 		}
@@ -107,12 +107,13 @@ func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time
 		return nil
 	})
 	if err != nil {
-		return member.Token{}, none, err
+		return token, false, err
 	}
+	token = member.Token{Fleet: id.Fleet, Hub: own, Number: id.Hub, CA: member.Fingerprint(authority), Seed: string(seed), Runs: runs}
 	if runs {
-		none = id.Hubs[one.Hub-1]
+		token.At = id.Hubs[one.Hub-1]
 	}
-	return member.Token{Fleet: id.Fleet, Hub: own, Number: id.Hub, CA: member.Fingerprint(authority), Seed: string(seed), Runs: runs}, none, nil
+	return token, replaced, nil
 }
 
 // ErrNotHub says that something is done on a hub alone.
@@ -123,15 +124,15 @@ var ErrNotFounder = errors.New("this machine did not make the fleet: the key tha
 
 // freeHub is the number of a hub that no member runs. One that has no open invitation is preferred; else the
 // oldest invitation is replaced.
-func freeHub(stateDir string, id member.Identity, all *[]invitation, now time.Time) (int, error) {
+func freeHub(stateDir string, id member.Identity, all *[]invitation, now time.Time) (number int, replaced bool, err error) {
 	if _, err := member.LoadAuthority(stateDir, id); errors.Is(err, fs.ErrNotExist) {
-		return 0, ErrNotFounder
+		return 0, false, ErrNotFounder
 	} else if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	members, err := member.LoadMembers(stateDir)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	taken := map[int]bool{}
 	for _, m := range members {
@@ -140,16 +141,16 @@ func freeHub(stateDir string, id member.Identity, all *[]invitation, now time.Ti
 	open := func(i invitation) bool { return i.Hub > 0 && i.UsedBy == "" && now.Before(i.Expires) && !taken[i.Hub] }
 	for number := 1; number <= len(id.Hubs); number++ {
 		if !taken[number] && !slices.ContainsFunc(*all, func(i invitation) bool { return open(i) && i.Hub == number }) {
-			return number, nil
+			return number, false, nil
 		}
 	}
 	oldest := slices.IndexFunc(*all, open)
 	if oldest < 0 {
-		return 0, fmt.Errorf("all hubs of the fleet have joined: there are %d, as fleet init said", len(id.Hubs))
+		return 0, false, fmt.Errorf("all hubs of the fleet have joined: there are %d, as fleet init said", len(id.Hubs))
 	}
-	number := (*all)[oldest].Hub
+	number = (*all)[oldest].Hub
 	*all = slices.Delete(*all, oldest, oldest+1)
-	return number, nil
+	return number, true, nil
 }
 
 // use takes an invitation for a machine. The same machine may use it again: its join may have been cut off.
@@ -162,7 +163,7 @@ func use(ctx context.Context, stateDir, key string, request member.JoinRequest, 
 		one := &(*all)[at]
 		switch {
 		case one.UsedBy != "" && (one.UsedBy != request.Key || one.Name != request.Name):
-			return fmt.Errorf("the token was used already, by %s: each machine needs its own; on a hub run stopgate fleet invite", one.Name)
+			return fmt.Errorf("the token was used already, by %s: each join needs its own, also of a machine that left; on a hub run stopgate fleet invite", one.Name)
 		case one.UsedBy == "" && !now.Before(one.Expires):
 			return fmt.Errorf("the token expired %s ago: on a hub run stopgate fleet invite", now.Sub(one.Expires).Round(time.Minute))
 		case (one.Hub > 0) != (request.Request != ""):

@@ -184,12 +184,26 @@ func (h *hub) tryLeave(ctx context.Context, from, name string) error {
 	case record.Left:
 		return nil
 	}
+	record.Left, record.Time = true, h.Now().UTC().Truncate(time.Second)
+	if done, err := h.leaveEarly(record); done || err != nil {
+		return err
+	}
 	log := h.awaitStore(ctx)
 	if log == nil {
 		return fmt.Errorf("nothing was changed: %s", h.waits())
 	}
-	record.Left, record.Time = true, h.Now().UTC().Truncate(time.Second)
 	return h.write(ctx, log, record)
+}
+
+// leaveEarly takes a hub out before the fleet's store is made, which needs all of them: the founder's hub keeps
+// that in its copy, as it keeps those that joined. Once there is a store, it alone decides.
+func (h *hub) leaveEarly(record member.Record) (done bool, err error) {
+	h.early.Lock()
+	defer h.early.Unlock()
+	if h.id.Hub != 1 || len(h.id.Hubs) == 1 || h.state.open() != nil || h.made() {
+		return false, nil
+	}
+	return true, h.users.set(record)
 }
 
 // founder reports whether a member made the fleet: it runs the first hub.

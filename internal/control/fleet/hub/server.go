@@ -1,13 +1,16 @@
 package hub
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -100,12 +103,53 @@ func CheckPorts(own member.Hub, cluster bool) error {
 	return nil
 }
 
+// lookupPatience is for the addresses of a name.
+const lookupPatience = 5 * time.Second
+
+// CheckPlace returns an error where this machine cannot be the one that others reach at a hub's address: it has
+// none of the addresses that it stands for. Who forwards that address sets the variable, and knows better. A
+// name that this machine cannot look up may be right.
+func CheckPlace(ctx context.Context, own member.Hub) error {
+	if os.Getenv(listenVariable) != "" {
+		return nil
+	}
+	addresses := []string{own.Host}
+	if net.ParseIP(own.Host) == nil {
+		ctx, cancel := context.WithTimeout(ctx, lookupPatience)
+		defer cancel()
+		found, err := net.DefaultResolver.LookupHost(ctx, own.Host)
+		if err != nil {
+			return nil
+		}
+		addresses = found
+	}
+	if slices.ContainsFunc(addresses, bindable) {
+		return nil
+	}
+	return fmt.Errorf("%w: this machine does not have the address %s", ErrElsewhere, own.Host)
+}
+
+// ErrElsewhere says that a hub is to run on another machine.
+var ErrElsewhere = errors.New("the token is for another machine")
+
 // logger hands what the server says to our log. Its notices are about each connection between hubs.
-type logger struct{ *slog.Logger }
+// What it cannot live with goes to fatal: the server itself would go on without its port.
+type logger struct {
+	*slog.Logger
+	fatal chan<- string
+}
 
 func (l logger) Noticef(format string, v ...any) { l.Debug(fmt.Sprintf(format, v...)) }
 func (l logger) Warnf(format string, v ...any)   { l.Warn(fmt.Sprintf(format, v...)) }
 func (l logger) Errorf(format string, v ...any)  { l.Error(fmt.Sprintf(format, v...)) }
-func (l logger) Fatalf(format string, v ...any)  { l.Error(fmt.Sprintf(format, v...)) }
 func (l logger) Debugf(string, ...any)           {}
 func (l logger) Tracef(string, ...any)           {}
+
+func (l logger) Fatalf(format string, v ...any) {
+	why := fmt.Sprintf(format, v...)
+	l.Error(why)
+	select {
+	case l.fatal <- why:
+	default:
+	}
+}

@@ -69,7 +69,7 @@ func TestAHubNeedsACertificateOfTheFleet(t *testing.T) {
 	id.Hubs = []member.Hub{f.hubs[0], rogue.hubs[0], rogue.hubs[2]}
 	id.Hub, id.CA = 2, f.identity("a").CA // it trusts the hub
 	h := &hub{Options: o, id: id, names: link.Names{Fleet: "test"}, since: o.Now()}
-	check(t, h.start())
+	check(t, h.start(t.Context()))
 	defer func() { h.nc.Close(); h.server.Shutdown(); h.server.WaitForShutdown() }()
 	eventually(t, "it was refused", func() error { return log.has("TLS route handshake error") })
 	s, err := f.status("a", 1)

@@ -182,17 +182,24 @@ func pinned(hub Hub, fingerprint []byte) *tls.Config {
 		//nolint:gosec // VerifyConnection does more
 		InsecureSkipVerify: true,
 		VerifyConnection: func(state tls.ConnectionState) error {
-			pool := x509.NewCertPool()
+			pool, known := x509.NewCertPool(), false
 			for _, certificate := range state.PeerCertificates {
 				if bytes.Equal(Fingerprint(certificate), fingerprint) {
 					pool.AddCert(certificate)
+					known = true
 				}
+			}
+			if !known { // what else is wrong with it would mislead
+				return fmt.Errorf("%s is %w", hub.Address(), errNotPinned)
 			}
 			_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: pool, DNSName: hub.Host})
 			if err != nil {
-				return fmt.Errorf("%s is not a hub of the fleet that the token is for: %w", hub.Address(), err)
+				return fmt.Errorf("%s is %w: %w", hub.Address(), errNotPinned, err)
 			}
 			return nil
 		},
 	}
 }
+
+// errNotPinned says that a server has no certificate of the fleet that was expected.
+var errNotPinned = errors.New("not a hub of the fleet that the token is for")

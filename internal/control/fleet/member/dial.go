@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -193,10 +194,35 @@ func Connect(ctx context.Context, stateDir string, id Identity, more ...nats.Opt
 		return nil, err
 	}
 	nc, err := connect(ctx, id.URLs(), append(options, more...))
+	if err != nil && ctx.Err() == nil && id.refusedByOne(ctx, options) {
+		err = nats.ErrAuthorization
+	}
 	if err != nil {
 		return nil, explain(id, err)
 	}
 	return nc, nil
+}
+
+// refusedByOne reports whether a hub refuses this machine. The client of NATS tells how the last of several
+// hubs failed: one that is away hides that the others refuse.
+func (id Identity) refusedByOne(ctx context.Context, options []nats.Option) bool {
+	urls := id.URLs()
+	if len(urls) == 1 {
+		return false
+	}
+	refused := make([]bool, len(urls))
+	var all sync.WaitGroup
+	for i, url := range urls {
+		all.Go(func() {
+			nc, err := connect(ctx, []string{url}, append(slices.Clone(options), nats.NoReconnect(), nats.IgnoreDiscoveredServers()))
+			if err == nil {
+				nc.Close()
+			}
+			refused[i] = errors.Is(err, nats.ErrAuthorization)
+		})
+	}
+	all.Wait()
+	return slices.Contains(refused, true)
 }
 
 // ConnectTo is Connect for the hub of a number alone.

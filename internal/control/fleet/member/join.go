@@ -54,6 +54,9 @@ func Join(ctx context.Context, stateDir string, t Token, name string) (Identity,
 	return id, id.Save(stateDir)
 }
 
+// ErrNoAnswer says that a hub was asked and does not answer.
+var ErrNoAnswer = errors.New("the hub has not answered")
+
 // InFleetError says that a machine is in a fleet already.
 type InFleetError struct {
 	Identity
@@ -64,7 +67,7 @@ func (e *InFleetError) Error() string {
 	if e.Fleet == e.Wanted {
 		return fmt.Sprintf("this machine is in the fleet %s already, as %s", e.Fleet, e.Name)
 	}
-	return fmt.Sprintf("this machine is in the fleet %s, as %s, and the token is for the fleet %s: a machine is in one fleet at a time", e.Fleet, e.Name, e.Wanted)
+	return fmt.Sprintf("this machine is in the fleet %s, as %s, and cannot be in the fleet %s too: a machine is in one fleet at a time", e.Fleet, e.Name, e.Wanted)
 }
 
 // ask asks the hub that the token names.
@@ -83,11 +86,13 @@ func (t Token) ask(ctx context.Context, request JoinRequest) (answer JoinAnswer,
 	})
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
-		return answer, fmt.Errorf("the hub at %s does not know this token: it is for a fleet that has ended, or very old; on a hub run: stopgate fleet invite", t.Hub.Address())
-	case errors.Is(err, nats.ErrNoServers):
-		return answer, fmt.Errorf("the hub at %s does not answer: is that machine up, and its port %d open for this one?", t.Hub.Address(), t.Hub.Port)
+		return answer, fmt.Errorf("the hub at %s does not know this token: a later one has replaced it, it is for a fleet that has ended, or it is very old; on a hub run: stopgate fleet invite", t.Hub.Address())
+	case errors.Is(err, errNotPinned):
+		return answer, fmt.Errorf("%w; on a hub of the fleet that you mean run: stopgate fleet invite", err)
+	case err != nil && ctx.Err() == nil:
+		return answer, &SilentHubError{t.Hub, err}
 	case err != nil:
-		return answer, fmt.Errorf("connect to the hub at %s: %w", t.Hub.Address(), err)
+		return answer, err
 	}
 	defer nc.Close()
 	err = Ask(ctx, nc, link.Names{Fleet: t.Fleet}.AskHub(HubName(t.Number), VerbJoin, invitation), request, &answer)
@@ -96,6 +101,22 @@ func (t Token) ask(ctx context.Context, request JoinRequest) (answer JoinAnswer,
 	}
 	return answer, err
 }
+
+// SilentHubError says that a hub cannot be reached.
+type SilentHubError struct {
+	Hub Hub
+	Err error
+}
+
+func (e *SilentHubError) Error() string {
+	text := fmt.Sprintf("the hub at %s does not answer: is that machine up, and its port %d open for this one?", e.Hub.Address(), e.Hub.Port)
+	if errors.Is(e.Err, nats.ErrNoServers) {
+		return text // which says nothing else
+	}
+	return fmt.Sprintf("%s (%v)", text, e.Err)
+}
+
+func (e *SilentHubError) Unwrap() error { return e.Err }
 
 // Ask sends a request to a hub, and takes its answer.
 func Ask(ctx context.Context, nc *nats.Conn, subject string, request, answer any) error {
@@ -108,9 +129,9 @@ func Ask(ctx context.Context, nc *nats.Conn, subject string, request, answer any
 	msg, err := nc.RequestWithContext(ctx, subject, text)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return errors.New("the hub does not answer: it is not running")
+		return fmt.Errorf("%w: it is not running", ErrNoAnswer)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the hub has not answered within %s", askPatience)
+		return fmt.Errorf("%w within %s", ErrNoAnswer, askPatience)
 	case err != nil:
 		return err
 	}

@@ -25,6 +25,7 @@ type Token struct {
 	CA   []byte `json:"c,omitempty"`
 	Seed string `json:"s,omitempty"`
 	Runs bool   `json:"r,omitempty"` // the machine is to run a hub
+	At   Hub    `json:"a,omitzero"`  // where that hub is reached
 	// NATS is the address of a cluster that is used instead of hubs, and User who joins. Such a token holds
 	// no secret: the machine needs credentials of that cluster.
 	NATS string `json:"u,omitempty"`
@@ -85,6 +86,11 @@ func (t Token) check() error {
 	}
 	if _, err := ParseHub(t.Hub.Address()); err != nil {
 		return err
+	}
+	if t.Runs {
+		if _, err := ParseHub(t.At.Address()); err != nil {
+			return err
+		}
 	}
 	if t.Number < 1 || len(t.CA) != sha256.Size {
 		return errors.New("it does not name a hub")

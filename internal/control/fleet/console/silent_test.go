@@ -1,0 +1,74 @@
+package console
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/hub/hubtest"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+)
+
+// A hub that does not answer a join has one exit code and one sentence, whatever the network says, and what helps
+// where the fleet has others.
+func TestIssue20AJoinWithoutAnAnswer(t *testing.T) {
+	s := newScene(t)
+	state := s.state("a")
+	for host, says := range map[string]string{
+		"127.0.0.1":       "does not answer: is that machine up",
+		"255.255.255.255": "does not answer: is that machine up", // the system refuses at once: there is no way to it
+	} {
+		id := member.Identity{Fleet: "home", Name: "a", User: "anna", Hubs: []member.Hub{{Host: host, Port: hubtest.Port(t)}}}
+		check(t, hub.Found(state, id, time.Now()))
+		token := s.token("a")
+		s.fails(3, says, "b", "join", token, "--name", "b")
+		s.fails(3, "run stopgate fleet invite on one of them", "b", "join", token, "--name", "b")
+	}
+}
+
+// The third invitation of a hub says that it replaces the first.
+func TestIssue20AnInvitationSaysWhatItReplaces(t *testing.T) {
+	s := newScene(t)
+	s.ok("a", "init", "home", "--name", "a", "--hub", address(t), "--hub", address(t), "--hub", address(t))
+	first := s.token("a", "--hub")
+	if out := s.ok("a", "invite", "--hub"); strings.Contains(out, "replaces") {
+		t.Error(out)
+	}
+	token, err := member.ParseToken(first)
+	check(t, err)
+	if out := s.ok("a", "invite", "--hub"); !strings.Contains(out, "It replaces the token that was made before for the hub at "+token.At.Address()) {
+		t.Error(out)
+	}
+	s.fails(1, "a later one has replaced it", "b", "join", first, "--name", "b")
+}
+
+// A member leaves while a hub is away: those that are up take it out, and it says so.
+func TestIssue20LeavingWhileAHubIsAway(t *testing.T) {
+	s := newScene(t)
+	s.ok("a", "init", "home", "--name", "a", "--hub", address(t), "--hub", address(t), "--hub", address(t))
+	for _, name := range []string{"b", "c"} {
+		s.ok(name, "join", s.token("a", "--hub"), "--name", name)
+	}
+	eventually(t, "the fleet can be used", func() error {
+		_, out, _ := s.on("a", "status")
+		if !strings.Contains(out, "3 hubs (one may be lost)") || strings.Contains(out, "waits") || strings.Contains(out, "store") {
+			return errors.New(out)
+		}
+		return nil
+	})
+	check(t, member.Forget(s.state("c"))) // its hub ends, and the fleet does not know
+	eventually(t, "a hub is away", func() error {
+		if hub.Runs(s.state("c")) {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	for _, name := range []string{"d", "e", "f"} {
+		s.ok(name, "join", s.token("a"), "--name", name)
+		if out := s.ok(name, "leave"); strings.Contains(out, "No hub") {
+			t.Error(out)
+		}
+	}
+}
