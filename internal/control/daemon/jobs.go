@@ -150,14 +150,14 @@ func (m *machine) create(j job.Job, owner string, soon bool) (engine.Create, err
 	return create, err
 }
 
-// shelfOf is a project's runbooks. With soon they may be a little old.
+// shelfOf is a project's approved runbooks: any machine may add a job, so it runs nothing else. With soon they may be a little old.
 func (m *machine) shelfOf(root string, soon bool) (shelf, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known, ok := m.shelves[root]; ok && soon && time.Since(known.at) < shelfKept {
 		return known.shelf, known.err
 	}
-	s, err := m.shelf(root)
+	s, err := m.approvedShelf(root)
 	if m.shelves == nil {
 		m.shelves = map[string]shelved{}
 	}

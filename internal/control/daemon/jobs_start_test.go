@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
 	"github.com/stopgate/stopgate/internal/control/intake"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 )
 
 const jobBook = `
@@ -135,7 +138,10 @@ func TestIssue20AJobWithoutAFleet(t *testing.T) {
 	if _, err := m.plane.Start(t.Context(), start); daemonapi.Code(err) != "unavailable" {
 		t.Errorf("no fleet: %v", err)
 	}
-	other := project(t, jobBook)
+	other := filepath.Join(project(t, jobBook), "Not a Name")
+	check(t, os.MkdirAll(other, 0o755))
+	check(t, os.Rename(filepath.Join(filepath.Dir(other), ".gauntlet"), filepath.Join(other, ".gauntlet")))
+	check(t, trust.NewStore(m.opts.StateDir).Approve(other, time.Now()))
 	start.Project, start.Cwd = other, other
 	if _, err := m.plane.Start(t.Context(), start); daemonapi.Code(err) != "invalid" || !strings.Contains(err.Error(), "no name for the project") {
 		t.Errorf("no name: %v", err)
