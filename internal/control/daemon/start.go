@@ -35,6 +35,9 @@ func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command
 			Runs: runs(found.Run), Runbook: found.Runbook.Path, PassEnv: found.Runbook.PassEnv(found.Command),
 		})
 	}
+	if len(commands) == 0 && len(shelf.faults) > 0 {
+		return nil, failure("invalid", shelf.faults.Error(), "see: stopgate runbook check")
+	}
 	if len(commands) == 0 && shelf.notice != "" {
 		return nil, failure("untrusted", "the approved runbooks of "+shelf.root+" define no command", shelf.notice)
 	}
