@@ -91,8 +91,13 @@ func furnish(ctx context.Context, m *world.Machine) error {
 	return life.Await(ctx)
 }
 
-// answers reports whether the first machine is answered by the others.
+// answers reports whether the first machine is answered by the others, and all of them take jobs.
 func (f *fleet) answers(ctx context.Context) bool {
+	for _, m := range f.Machines {
+		if _, err := m.Client.Jobs(ctx, stopgate.Filter{}); err != nil {
+			return false
+		}
+	}
 	for _, m := range f.Machines[1:] {
 		if _, err := f.Machines[0].Client.Pipelines(ctx, stopgate.Filter{Host: m.Name, Limit: 1}); err != nil {
 			return false

@@ -143,7 +143,7 @@ func answerOne(ctx context.Context, client *stopgate.Client, m *world.Machine) (
 
 // fleetHooks measures a stop while no hub answers, against one while all do: hooks never ask the fleet.
 func fleetHooks(ctx context.Context, l *lab, r *report) error {
-	const limit, turnsEach, rounds = 1.5, 60, 8
+	const limit, turnsEach, rounds = 1.5, 400, 4
 	f, err := l.fleet(ctx)
 	if err != nil {
 		return err
@@ -155,6 +155,13 @@ func fleetHooks(ctx context.Context, l *lab, r *report) error {
 	for range rounds {
 		for i, signal := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} {
 			if err := world.Signal(f.hubs(), signal); err != nil {
+				return err
+			}
+			there := signal == syscall.SIGCONT
+			if err := until(ctx, "the daemon sees whether the hubs are there", func() bool {
+				fleet, err := m.Client.Fleet(ctx)
+				return err == nil && fleet.Connected == there
+			}); err != nil {
 				return err
 			}
 			for range turnsEach {
@@ -170,7 +177,7 @@ func fleetHooks(ctx context.Context, l *lab, r *report) error {
 	if err := world.Signal(f.hubs(), syscall.SIGCONT); err != nil {
 		return err
 	}
-	r.table("**A stop while the fleet is cut off**: all hubs stand still, against all hubs there. In turns of 60")
+	r.table("**A stop while the fleet is cut off**: all hubs stand still and the daemon knows it, against all hubs there. In turns of 400")
 	r.row("stopgate hook Stop, the hubs there", &all[0], all[0].both())
 	r.row("the same, no hub answers", &all[1], all[1].both())
 	r.measure("99 of 100 stops, against those with the hubs", figure{all[1].percentile(99).Seconds() / all[0].percentile(99).Seconds(), "times", limit})

@@ -130,6 +130,13 @@ func (a *audit) words() {
 				sends[e.Text]++
 			}
 		}
+		for _, all := range b.Resolved {
+			for _, r := range all {
+				if r.Message != "" { // its agent was gone: the words are its successor's prompt
+					sends[r.Message] = max(sends[r.Message], 1)
+				}
+			}
+		}
 	}
 	for _, w := range a.said {
 		number[w.what]++

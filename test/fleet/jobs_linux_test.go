@@ -64,7 +64,7 @@ func (s *stage) addJobs(seed uint64) {
 // against the cap. Some take so long that their machines can be lost meanwhile.
 func (s *stage) newJob(i int, rng *rand.Rand) daemonapi.AddJob {
 	long := time.Duration(rng.Int64N(int64(s.size.longest)))
-	if rng.IntN(5) == 0 {
+	if rng.IntN(6) == 0 {
 		long = s.size.long
 	}
 	j := daemonapi.AddJob{ID: s.newID(), ProjectName: s.project, Command: "work"}

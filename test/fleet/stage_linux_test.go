@@ -46,7 +46,7 @@ func sizeOfRun() size {
 	if os.Getenv("STOPGATE_FULL") != "" {
 		return size{
 			faults: 100, part: 1, owners: 45, jobs: 150, work: "3s", longest: 10 * time.Second, long: 80 * time.Second,
-			between: 6 * time.Second, timeout: 90 * time.Minute,
+			between: 5 * time.Second, timeout: 90 * time.Minute,
 		}
 	}
 	return size{
@@ -140,7 +140,7 @@ func (s *stage) furnish(m *world.Machine) {
 	check(s.T, m.Write("project/.gauntlet/runbooks/fleet.toml", runbookText))
 	check(s.T, m.Write(".gitconfig", "[user]\n\tname = Fleet\n\temail = fleet@example.com\n"))
 	check(s.T, m.Write(".config/agent-gauntlet/config.yml", fmt.Sprintf(
-		"fleet:\n  projects:\n    - name: %s\n      path: %s\nnotify:\n  command: standin told\n", s.project, root)))
+		"lifecycle:\n  max_agents: 40\nfleet:\n  projects:\n    - name: %s\n      path: %s\nnotify:\n  command: standin told\n", s.project, root)))
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
 		_, err := m.Run(s.ctx, "git", append([]string{"-C", root}, args...)...)
 		check(s.T, err)

@@ -48,9 +48,6 @@ Exit code 0: removed, or nothing to remove. 1: not confirmed, or something could
 	}, func(ctx context.Context, p *Plane, _ []string) error { return o.run(ctx, p) })
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		o.in = cmd.InOrStdin()
-		if o.olderThan < 0 {
-			return term.BadUsage(errors.New("--older-than must not be negative"), "for example: stopgate prune --older-than 7d")
-		}
 		if stdin, ok := o.in.(*os.File); !o.yes && !o.dryRun && ok && !xterm.IsTerminal(int(stdin.Fd())) {
 			return term.BadUsage(errors.New("stopgate prune asks before it removes something, and there is no terminal"), "use --yes, or look first with --dry-run")
 		}

@@ -169,9 +169,6 @@ func (o *logOptions) show(errOut io.Writer, view *logView, entries iter.Seq2[jou
 }
 
 func (o *logOptions) check(cmd *cobra.Command) error {
-	if o.since < 0 {
-		return term.BadUsage(errors.New("--since must not be negative"), "for example: stopgate log --since 1h")
-	}
 	if cmd.Flags().Changed("last") && o.last < 1 {
 		return term.BadUsage(errors.New("-n must be at least 1"), "for example: stopgate log -n 20")
 	}

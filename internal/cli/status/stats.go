@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,9 +65,6 @@ Exit code 0: shown, also where no agent has stopped. 2: usage error, or no proje
 }
 
 func (o *statsOptions) check(cmd *cobra.Command) error {
-	if o.since < 0 {
-		return term.BadUsage(errors.New("--since must not be negative"), "for example: stopgate stats --since 7d")
-	}
 	if err := term.AtMostOne(cmd, "here", "project"); err != nil {
 		return err
 	}

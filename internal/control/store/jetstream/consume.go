@@ -56,8 +56,8 @@ type next struct {
 	err error
 }
 
-// coming are the messages of a reader until the context ends. A reader whose servers are gone tries to make itself
-// anew, and does not look at the context meanwhile: it is left alone then, and ends at its next try.
+// coming are the messages of a reader until the context ends. A reader whose servers are gone tries to restart
+// itself, and ignores the context meanwhile: it is left alone then, and ends at its next try.
 func (s *Store) coming(ctx context.Context, messages jetstream.MessagesContext) iter.Seq[next] {
 	read := make(chan next, 64)
 	over := make(chan struct{})
