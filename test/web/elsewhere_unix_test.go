@@ -28,6 +28,7 @@ func joined(t *testing.T) (laptop, server *stage) {
 	t.Helper()
 	laptop, server = newStage(t, busy), newStage(t, busy)
 	checktest.Write(t, filepath.Join(server.home, ".config", "agent-gauntlet", "config.yml"), fmt.Sprintf("fleet:\n  labels: [gpu]\n  projects:\n    - name: shop\n      path: %s\n", server.root))
+	server.run("trust", "--yes") // other machines start only what was approved
 	laptop.run("fleet", "init", "lab", "--name", "laptop", "--user", "ada", "--hub", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--yes")
 	var invited struct{ Token string }
 	check(t, json.Unmarshal([]byte(laptop.run("fleet", "invite", "--json", "--yes")), &invited))

@@ -30,18 +30,25 @@ type Job struct {
 	// Waits are why no machine has taken it yet. It is there where one job was asked for.
 	Waits []string `json:"waits,omitempty"`
 	// Decision is the id of what a person is asked about it, while it is lost.
-	Decision string    `json:"decision,omitempty"`
-	USD      float64   `json:"usd,omitempty"` // what it has cost, as far as its machines said
-	By       string    `json:"by"`            // the machine on which it was added
-	Added    time.Time `json:"added"`
-	Since    time.Time `json:"since"` // of its status
+	Decision string `json:"decision,omitempty"`
+	// Decided is what a person has decided when its machine was lost the last time (wait, again, cancel), and DecidedOn the
+	// machine where.
+	Decided   string    `json:"decided,omitempty"`
+	DecidedOn string    `json:"decided_on,omitempty"`
+	USD       float64   `json:"usd,omitempty"` // what it has cost, as far as its machines said
+	By        string    `json:"by"`            // the machine on which it was added
+	Added     time.Time `json:"added"`
+	Since     time.Time `json:"since"` // of its status
+	// Unheard is for how many seconds the fleet has not answered this machine: so old is what is shown. It is left out
+	// while the fleet answers.
+	Unheard float64 `json:"unheard,omitempty"`
 }
 
 // AddJob is the body of POST /v1/jobs. Adding the same id again changes nothing.
 type AddJob struct {
 	ID string `json:"id"` // 16 hex digits
 	// ProjectName is the project's name in the fleet. In its place Project may be its root on this machine, whose
-	// configuration has its name.
+	// configuration has its name; else it is that of the directory.
 	ProjectName string   `json:"project_name,omitempty"`
 	Project     string   `json:"project,omitempty"`
 	Command     string   `json:"command"`

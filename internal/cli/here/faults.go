@@ -24,6 +24,9 @@ func PrintFaults(out io.Writer, checked []string, faults []document.Fault) {
 		fmt.Fprintln(out, p.Red(plain.Count(len(faults), "problem")+" in "+plain.Count(faultyFiles(faults), "file")))
 	case len(checked) == 0:
 		fmt.Fprintln(out, "nothing to check: no global config, no ccc.json, and no .gauntlet/config.yml here or above")
+		if global, err := paths.GlobalConfig(); err == nil {
+			fmt.Fprintln(out, p.Faint("the global config is "+term.Shown(global)))
+		}
 	default:
 		for _, path := range checked {
 			fmt.Fprintf(out, "%s %s\n", p.Green("valid"), path)

@@ -37,9 +37,10 @@ func newDecisionList() *cobra.Command {
 	cmd = lists(&cobra.Command{
 		Use:   "list",
 		Short: "List open decisions",
-		Long: `List open decisions: how long each has waited, what it is about, and its answers. --all adds
-decisions that are already settled. In a fleet, those of all machines are listed; HOST is . for this
-machine, and for one that does not answer it says how old what is shown is.
+		Long: `List open decisions: how long each has waited, what it is about, and its answers. In a fleet, those of
+all machines are listed; HOST is . for this machine, and for one that does not answer it says how old
+what is shown is. --all adds decisions of this machine that are already settled; with --host, those of
+that machine. What you decided about a lost job is shown by stopgate job show.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate decision list

@@ -33,14 +33,15 @@ func newJobAdd() *cobra.Command {
 		Use:   "add COMMAND [ARGS…]",
 		Short: "Add a job to the fleet",
 		Long: `Add a job: a command of the runbooks of a project, by default the one here, with its arguments. Machines
-know a project by its name under fleet.projects in their configuration.
+know a project by its name under fleet.projects in their configuration; here it may be the name of the
+project's directory, too.
 
 If the machine that runs it has not reported for a minute, you are asked whether to wait, to do the job
 again elsewhere, or to cancel it. With --on-lost again it is done again without asking: the machine that
 lost the fleet ends its attempt after 20 seconds. Use it only for work that may run twice.
 
-Exit code 0: added. 1: refused. 2: usage error. 3: the daemon could not be started, or the fleet cannot be
-reached; nothing was added.`,
+Exit code 0: added. 1: refused. 2: usage error. 3: the daemon could not be started, or the fleet does not
+answer; nothing was added, unless the message says that this is not known.`,
 		Example: `  stopgate job add fix 1234
   stopgate job add --project shop --needs gpu --needs linux train
   stopgate job add --host vps --cap nightly --usd 5 review`,
@@ -75,7 +76,7 @@ reached; nothing was added.`,
 
 // addJob adds a job, and says what it waits for.
 func (p *Plane) addJob(ctx context.Context, a daemonapi.AddJob) error {
-	j, err := insist(ctx, p, func() (daemonapi.Job, error) { return p.AddJob(ctx, a) })
+	j, err := insistOnFleet(ctx, p, func() (daemonapi.Job, error) { return p.AddJob(ctx, a) })
 	if err != nil {
 		return err
 	}
@@ -91,9 +92,10 @@ func newJobList() *cobra.Command {
 		Use:   "list",
 		Short: "List the fleet's jobs",
 		Long: `List the jobs of the fleet that have not ended, newest first; with --all, also those that have. STATUS is
-pending, claimed, running, lost (see stopgate decision list), done, failed or cancelled.
+pending, claimed, running, lost (see stopgate decision list), done, failed or cancelled. While the fleet
+does not answer, the jobs are shown as this machine knows them, with how old that is.
 
-Exit code 0: listed. 3: the daemon is not running, or the fleet cannot be reached.`,
+Exit code 0: listed. 3: the daemon is not running, or knows no jobs because it is not connected.`,
 		Example: `  stopgate job list
   stopgate job list --all --json | jq -r '.[] | select(.status == "failed") | .id'`,
 		Args:              cobra.NoArgs,
@@ -118,9 +120,11 @@ func newJobShow() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show a job, and why it waits",
 		Long: `Show a job with the machine that has it and, while it is pending, why no machine has taken it. Machines
-that could not start it say why.
+that could not start it say why. After its machine was lost it shows what you decided. While the fleet does
+not answer, the job is shown as this machine knows it, with how old that is.
 
-Exit code 0: shown. 2: there is no such job. 3: the daemon is not running, or the fleet cannot be reached.`,
+Exit code 0: shown. 2: there is no such job. 3: the daemon is not running, or does not know the job and the
+fleet does not answer.`,
 		Example:           `  stopgate job show 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,
@@ -140,13 +144,13 @@ func newJobCancel() *cobra.Command {
 		Long: `Cancel a job. If a machine has it, that machine cancels its pipeline, and the job ends when that has ended.
 If that machine is away, the job ends at once; the machine cancels what still runs when it is back.
 
-Exit code 0: cancelled, or being cancelled. 1: it has ended. 2: there is no such job. 3: the fleet cannot be
-reached; nothing was changed.`,
+Exit code 0: cancelled, or being cancelled. 1: it has ended. 2: there is no such job. 3: the fleet does not
+answer; nothing was changed, unless the message says that this is not known.`,
 		Example:           `  stopgate job cancel 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,
 	}, func(ctx context.Context, p *Plane, args []string) error {
-		j, err := insist(ctx, p, func() (daemonapi.Job, error) { return p.CancelJob(ctx, args[0]) })
+		j, err := insistOnFleet(ctx, p, func() (daemonapi.Job, error) { return p.CancelJob(ctx, args[0]) })
 		if err != nil {
 			return err
 		}
@@ -197,12 +201,24 @@ func jobLines(all []daemonapi.Job, now time.Time, p term.Paint, width, height in
 			term.Age(j.Added, now), plain.Line(j.Reason),
 		})
 	}
-	return term.Fit(term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
+	lines := term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
 		if column == 3 {
 			return jobColour(p, all[row].Status, text)
 		}
 		return text
-	})), height)
+	}))
+	if old := jobsAsOf(&all[0]); old != "" {
+		lines = append([]string{p.Yellow(term.Cut(old, width))}, lines...)
+	}
+	return term.Fit(lines, height)
+}
+
+// jobsAsOf says how old what is shown of jobs is, while the fleet does not answer.
+func jobsAsOf(j *daemonapi.Job) string {
+	if j.Unheard == 0 {
+		return ""
+	}
+	return "the fleet does not answer: as of " + daemonapi.Span(time.Duration(j.Unheard)*time.Second) + " ago"
 }
 
 func jobColour(p term.Paint, status, text string) string {
@@ -226,6 +242,9 @@ func (s jobShow) Facts() []term.Fact {
 func (s jobShow) Lines(p term.Paint, width, height int) []string {
 	j := &s.job
 	lines := []string{jobColour(p, j.Status, "job "+j.ID+": "+j.Status)}
+	if old := jobsAsOf(j); old != "" {
+		lines = append(lines, p.Yellow(term.Cut("  "+old, width)))
+	}
 	row := func(name, text string) {
 		if text != "" {
 			lines = append(lines, term.Cut(fmt.Sprintf("  %-10s %s", name, plain.Line(text)), width))
@@ -258,6 +277,9 @@ func (s jobShow) Lines(p term.Paint, width, height int) []string {
 		for _, host := range slices.Sorted(maps.Keys(j.Refused)) {
 			row("refused", host+": "+j.Refused[host])
 		}
+	}
+	if j.Decided != "" {
+		row("decided", j.Decided+", on "+j.DecidedOn+", when its machine was lost")
 	}
 	if j.Decision != "" {
 		row("decide", "stopgate decision answer "+shortID(j.Decision)+" wait|again|cancel")

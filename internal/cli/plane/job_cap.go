@@ -76,7 +76,8 @@ func newJobCapSet() *cobra.Command {
 What a job may cost is its runbook's budget, else --usd of job add. It is reserved while the job runs, and
 replaced by what the job has cost. To start a new month, raise the limit.
 
-Exit code 0: set. 2: usage error. 3: the fleet cannot be reached; nothing was changed.`,
+Exit code 0: set. 2: usage error. 3: the fleet does not answer; nothing was changed, unless the message
+says that this is not known.`,
 		Example: `  stopgate job cap set default --jobs 6 --usd 50
   stopgate job cap set nightly --jobs 1`,
 		Args:              term.OneArg,
@@ -94,7 +95,7 @@ Exit code 0: set. 2: usage error. 3: the fleet cannot be reached; nothing was ch
 			return term.BadUsage(errors.New("job cap set needs --jobs or --usd"), "usage: "+cmd.UseLine())
 		}
 		return acting(func(ctx context.Context, p *Plane, _ []string) error {
-			c, err := insist(ctx, p, func() (daemonapi.Cap, error) { return p.SetCap(ctx, set) })
+			c, err := insistOnFleet(ctx, p, func() (daemonapi.Cap, error) { return p.SetCap(ctx, set) })
 			if err != nil {
 				return err
 			}

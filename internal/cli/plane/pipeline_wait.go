@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func newOwnerWait(group string) *cobra.Command {
@@ -18,7 +19,8 @@ func newOwnerWait(group string) *cobra.Command {
 		Use:   "wait ID…",
 		Short: "Wait until " + anOwner(group) + " ends or needs a decision",
 		Long: `Wait until ` + anOwner(group) + ` has ended or waits for a decision, and print what happens. With
-several ids, wait for all of them.
+several ids, wait for all of them. If it is on a machine of the fleet that does not report, wait says so on
+stderr, and goes on waiting: the machine may come back.
 
 Exit code 1: failed. 4: cancelled. 3: held because its record is damaged, waiting for a decision
 (see stopgate decision list), or the daemon is not running. 0: done. With several ids, the first of
@@ -44,8 +46,9 @@ these that applies.`,
 
 // waiting is for owners to come to their end.
 type waiting struct {
-	ids  []string
-	seen []daemonapi.Owner
+	ids    []string
+	seen   []daemonapi.Owner
+	silent map[string]bool // machines that have not reported, which was said
 }
 
 func (w *waiting) run(ctx context.Context, p *Plane) error {
@@ -79,10 +82,28 @@ func (w *waiting) look(ctx context.Context, p *Plane) (term.Glimpse, error) {
 				return nil, err
 			}
 			w.seen[i] = o
+			w.tellSilence(p, o.Away)
 		}
 		all[i] = &ownerShow{owner: w.seen[i], now: time.Now}
 	}
 	return all, nil
+}
+
+// tellSilence says once that a machine does not report, and that it does again.
+func (w *waiting) tellSilence(p *Plane, a daemonapi.Away) {
+	silent := a.Ago() != ""
+	if a.Host == "" || silent == w.silent[a.Host] {
+		return
+	}
+	if w.silent == nil {
+		w.silent = map[string]bool{}
+	}
+	w.silent[a.Host] = silent
+	if !silent {
+		fmt.Fprintf(p.errOut, "stopgate: %s reports again\n", plain.Line(a.Host))
+		return
+	}
+	fmt.Fprintf(p.errOut, "stopgate: %s last reported %s; still waiting\n", plain.Line(a.Host), a.Ago())
 }
 
 // ownersShow is several owners at one moment.

@@ -134,6 +134,16 @@ func checkText(cmd *cobra.Command, args []string) (err error) {
 // insist has the daemon do something, and asks once more where it ended meanwhile, did not
 // answer or could not do it just then. The request carries an id, so that it is done once.
 func insist[T any](ctx context.Context, p *Plane, ask func() (T, error)) (T, error) {
+	return insistIf(ctx, p, func(err error) bool { return cutShort(err) || daemonapi.Code(err) == "unavailable" }, ask)
+}
+
+// insistOnFleet is insist for what the daemon asks of the fleet. Its word that the fleet does not answer stands: it has
+// waited for the fleet already.
+func insistOnFleet[T any](ctx context.Context, p *Plane, ask func() (T, error)) (T, error) {
+	return insistIf(ctx, p, cutShort, ask)
+}
+
+func insistIf[T any](ctx context.Context, p *Plane, doubtful func(error) bool, ask func() (T, error)) (T, error) {
 	answer, err := ask()
 	if !doubtful(err) || ctx.Err() != nil {
 		return answer, err
@@ -144,9 +154,9 @@ func insist[T any](ctx context.Context, p *Plane, ask func() (T, error)) (T, err
 	return ask()
 }
 
-// doubtful reports whether asking again may help.
-func doubtful(err error) bool {
-	return IsDown(err) || errors.Is(err, daemonapi.ErrCut) || errors.Is(err, context.DeadlineExceeded) || daemonapi.Code(err) == "unavailable"
+// cutShort reports whether the daemon gave no answer.
+func cutShort(err error) bool {
+	return IsDown(err) || errors.Is(err, daemonapi.ErrCut) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // tellSkew says that the daemon is of another version than this program.

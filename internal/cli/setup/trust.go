@@ -195,6 +195,7 @@ type contents struct {
 	*config.Project
 	gates    *config.Gates
 	runbooks []string // slash-separated, below .gauntlet/
+	ungated  bool     // there are runbooks alone, and no configuration
 }
 
 func ReadContents(dir, shown string) (c contents, err error) {
@@ -211,7 +212,7 @@ func readApprovable(dir, shown string) (c contents, err error) {
 		return c, err
 	}
 	if _, err := os.Lstat(filepath.Join(dir, paths.ConfigFile)); errors.Is(err, fs.ErrNotExist) && len(runbooks) > 0 {
-		return contents{&config.Project{}, &config.Gates{}, runbooks}, nil
+		return contents{Project: &config.Project{}, gates: &config.Gates{}, runbooks: runbooks, ungated: true}, nil
 	}
 	c, err = ReadContents(dir, shown)
 	c.runbooks = runbooks
@@ -380,6 +381,9 @@ func printRunbooks(out io.Writer, verb string, runbooks []string) {
 
 // rules are the settings that change what is enforced.
 func (c contents) rules() (lines []string) {
+	if c.ungated {
+		return nil
+	}
 	for _, exempt := range (&config.Global{}).Exemptions(c.Project, nil, "", "") {
 		lines = append(lines, exempt.Setting+": "+exempt.Means)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
@@ -61,6 +62,7 @@ func TestIssue20DaemonsOfAFleet(t *testing.T) {
 	a, b := options(t, here, newMemory(t)), options(t, there, newMemory(t))
 	root := project(t, twoSteps)
 	check(t, os.WriteFile(b.Config, []byte("fleet:\n  projects:\n    - name: shop\n      path: "+root+"\n"), 0o600))
+	check(t, trust.NewStore(b.StateDir).Approve(root, time.Now()))
 	foundFleet(t, a.StateDir, b.StateDir)
 	laptop, vps := begin(t, here, a), begin(t, there, b)
 	ctx := t.Context()

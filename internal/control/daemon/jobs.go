@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -105,8 +106,17 @@ func (p *plane) home() string {
 // rootOf is where a project of the fleet is here; "" where it is not.
 func (p *plane) rootOf(project string) string { return p.global().Fleet.Root(project, p.home()) }
 
-// fleetName is what the fleet calls the project at a path; "" where it has no name.
-func (p *plane) fleetName(root string) string { return p.global().Fleet.NameOf(root, p.home()) }
+// fleetName is what the fleet calls the project at a path: as the configuration says, else as its directory is called;
+// "" where that cannot be a name.
+func (p *plane) fleetName(root string) string {
+	if name := p.global().Fleet.NameOf(root, p.home()); name != "" {
+		return name
+	}
+	if base := filepath.Base(root); daemonapi.IsFleetName(base) {
+		return base
+	}
+	return ""
+}
 
 func (m *machine) Labels() []string { return m.global().Fleet.Labels }
 
@@ -150,14 +160,14 @@ func (m *machine) create(j job.Job, owner string, soon bool) (engine.Create, err
 	return create, err
 }
 
-// shelfOf is a project's runbooks. With soon they may be a little old.
+// shelfOf is a project's approved runbooks: any machine may add a job, so it runs nothing else. With soon they may be a little old.
 func (m *machine) shelfOf(root string, soon bool) (shelf, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known, ok := m.shelves[root]; ok && soon && time.Since(known.at) < shelfKept {
 		return known.shelf, known.err
 	}
-	s, err := m.shelf(root)
+	s, err := m.approvedShelf(root)
 	if m.shelves == nil {
 		m.shelves = map[string]shelved{}
 	}

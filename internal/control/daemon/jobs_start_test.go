@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
 	"github.com/stopgate/stopgate/internal/control/intake"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 )
 
 const jobBook = `
@@ -60,8 +63,9 @@ func joins(t *testing.T, m *machine, f *linktest.Fleet, room int) {
 	t.Helper()
 	wake := make(chan struct{}, 1)
 	m.plane.desk = desk.New(desk.Options{
-		Machine: placed{m, room}, Root: m.rootOf, Name: m.fleetName, Log: quiet(), Now: time.Now, Wake: wake,
+		Machine: placed{m, room}, Name: m.fleetName, Log: quiet(), Now: time.Now, Wake: wake,
 		News: func() {}, Sign: func([]byte) ([]byte, error) { return nil, nil },
+		Unheard: func() (time.Duration, bool) { return 0, true },
 	})
 	m.JobPlane = m.plane.desk
 	ctx, cancel := context.WithCancel(context.Background())
@@ -130,18 +134,40 @@ func TestIssue20StartingAJob(t *testing.T) {
 // Without a fleet, or a name of the project in it, nothing is started and the error says why.
 func TestIssue20AJobWithoutAFleet(t *testing.T) {
 	m, root := doing(t, jobBook)
-	m.plane.desk = desk.New(desk.Options{Root: m.rootOf, Name: m.fleetName})
+	m.plane.desk = desk.New(desk.Options{Name: m.fleetName})
 	start := daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "fix", Args: []string{"it"}}
 	if _, err := m.plane.Start(t.Context(), start); daemonapi.Code(err) != "unavailable" {
 		t.Errorf("no fleet: %v", err)
 	}
-	other := project(t, jobBook)
+	other := filepath.Join(project(t, jobBook), "Not a Name")
+	check(t, os.MkdirAll(other, 0o755))
+	check(t, os.Rename(filepath.Join(filepath.Dir(other), ".gauntlet"), filepath.Join(other, ".gauntlet")))
+	check(t, trust.NewStore(m.opts.StateDir).Approve(other, time.Now()))
 	start.Project, start.Cwd = other, other
 	if _, err := m.plane.Start(t.Context(), start); daemonapi.Code(err) != "invalid" || !strings.Contains(err.Error(), "no name for the project") {
 		t.Errorf("no name: %v", err)
 	}
 	if m.core.state.Len() != 0 {
 		t.Error("something was started")
+	}
+}
+
+// A project that the configuration does not name goes by the name of its directory.
+func TestIssue20TheNameOfAProjectInTheFleet(t *testing.T) {
+	m, root := doing(t, jobBook)
+	for dir, want := range map[string]string{root: "shop", "/src/web-2": "web-2", "/src/Not a Name": "", "/": ""} {
+		if got := m.fleetName(dir); got != want {
+			t.Errorf("%s is %q, not %q", dir, got, want)
+		}
+	}
+}
+
+// The list of commands says what is wrong where the only runbook has a mistake.
+func TestCommandsOfABrokenRunbook(t *testing.T) {
+	p := asking(t)
+	_, err := p.Commands(t.Context(), project(t, "[command.build\n"))
+	if failure := refusal(t, err); failure.Code != "invalid" || !strings.Contains(failure.Hint, "runbook check") {
+		t.Errorf("%+v", failure)
 	}
 }
 

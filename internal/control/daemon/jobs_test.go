@@ -3,22 +3,28 @@ package daemon
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 const aJob = "00000000000000aa"
 
-// doing is a machine without a daemon, on which the project shop is mapped.
+// doing is a machine without a daemon, on which the project shop is mapped and approved.
 func doing(t *testing.T, runbook string) (*machine, string) {
 	t.Helper()
 	p := asking(t)
 	root := project(t, runbook)
+	check(t, trust.NewStore(p.opts.StateDir).Approve(root, time.Now()))
 	p.global = func() *config.Global {
 		return &config.Global{
 			Fleet:     config.Fleet{Labels: []string{"gpu"}, Projects: []config.FleetProject{{Name: "shop", Path: root}}},
@@ -55,11 +61,44 @@ func TestIssue20WhichJobsFit(t *testing.T) {
 	fits(jobOf(job.Spec{}), "b may not")
 	m.may = func(job.Job) error { return nil }
 
+	check(t, trust.NewStore(m.opts.StateDir).Revoke(root)) // the configuration does not ask for approvals
+	fits(jobOf(job.Spec{}), "not approved")
 	enforce(t, m.plane)
 	fits(jobOf(job.Spec{}), "not approved")
-	check(t, os.RemoveAll(m.opts.Config))
+	check(t, trust.NewStore(m.opts.StateDir).Approve(root, time.Now()))
 	check(t, os.RemoveAll(root))
-	fits(jobOf(job.Spec{}), "there is no command")
+	fits(jobOf(job.Spec{}), "no such file or directory")
+}
+
+// What another machine asks for is what a person approved here, also where the configuration does not ask for
+// approvals: remote execution must not rest on a default. A person on this machine may start it.
+func TestIssue20OtherMachinesStartOnlyWhatWasApproved(t *testing.T) {
+	m, root := doing(t, twoSteps)
+	store := trust.NewStore(m.opts.StateDir)
+	check(t, store.Revoke(root))
+	afar := api.WithCaller(t.Context(), api.Caller{User: "ann", Host: "laptop"})
+	start := daemonapi.Start{ID: anID, ProjectName: "shop", Host: "a", Command: "build", Args: []string{"you"}}
+	_, err := m.plane.Start(afar, start)
+	if failure := refusal(t, err); failure.Code != "untrusted" || !strings.Contains(failure.Hint, "stopgate trust") {
+		t.Errorf("%+v", failure)
+	}
+	if err := m.Start(t.Context(), job.Owner(aJob, 1), jobOf(job.Spec{})); err == nil || !strings.Contains(err.Error(), "not approved") {
+		t.Errorf("a job: %v", err)
+	}
+	if n := m.core.state.Len(); n != 0 {
+		t.Fatalf("%d were started", n)
+	}
+
+	_, err = m.plane.Start(t.Context(), daemonapi.Start{ID: newID(7), Project: root, Cwd: root, Command: "build", Args: []string{"you"}})
+	check(t, err)
+
+	check(t, store.Approve(root, time.Now()))
+	check(t, os.WriteFile(filepath.Join(root, ".gauntlet", "runbooks", "book.toml"), []byte(strings.ReplaceAll(twoSteps, "echo one", "rm")), 0o600))
+	_, err = m.plane.Start(afar, start)
+	check(t, err)
+	if got := m.core.owner(anID).Effects[0].Shell.Script; got != "echo one \"you\"" {
+		t.Errorf("it runs %q, which was not approved", got)
+	}
 }
 
 // The budget of a runbook is what a job reserves.

@@ -233,7 +233,8 @@ func (p *plane) jobQuestions(q *api.Query) iter.Seq[daemonapi.Decision] {
 			return
 		}
 		for d := range p.desk.Questions() {
-			wanted := api.Is(q.Project, d.Project) && api.Is(q.Name, d.Name) && api.Is(q.Owner, d.Owner) && q.AllowsTime(d.Created)
+			here := q.Project != "" && q.Project == p.rootOf(d.Project)
+			wanted := (here || api.Is(q.Project, d.Project)) && api.Is(q.Name, d.Name) && api.Is(q.Owner, d.Owner) && q.AllowsTime(d.Created)
 			if wanted && !yield(d) {
 				return
 			}

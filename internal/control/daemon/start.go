@@ -35,6 +35,9 @@ func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command
 			Runs: runs(found.Run), Runbook: found.Runbook.Path, PassEnv: found.Runbook.PassEnv(found.Command),
 		})
 	}
+	if len(commands) == 0 && len(shelf.faults) > 0 {
+		return nil, failure("invalid", shelf.faults.Error(), "see: stopgate runbook check")
+	}
 	if len(commands) == 0 && shelf.notice != "" {
 		return nil, failure("untrusted", "the approved runbooks of "+shelf.root+" define no command", shelf.notice)
 	}
@@ -64,7 +67,11 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 		}
 		s.Cwd = s.Project
 	}
-	shelf, err := p.shelf(s.Project)
+	shelfOf := p.shelf
+	if api.CallerOf(ctx) != (api.Caller{}) {
+		shelfOf = p.approvedShelf
+	}
+	shelf, err := shelfOf(s.Project)
 	if err != nil {
 		return daemonapi.Owner{}, err
 	}
@@ -159,11 +166,21 @@ type tree struct {
 // shelf reads a project's runbooks: those that a person approved, where that is asked
 // for.
 func (p *plane) shelf(project string) (shelf, error) {
+	// Of a file with faults that holds which is safe, and the faults are told elsewhere.
+	global, _ := trust.LoadGlobal(p.opts.Config, p.opts.StateDir)
+	return p.readShelf(project, global.Enforces())
+}
+
+// approvedShelf reads the runbooks that a person approved on this machine, whatever its configuration says of
+// trust: what other machines ask for must not rest on a default.
+func (p *plane) approvedShelf(project string) (shelf, error) { return p.readShelf(project, true) }
+
+func (p *plane) readShelf(project string, approvedOnly bool) (shelf, error) {
 	if !filepath.IsAbs(project) {
 		return shelf{}, invalid("project %q is not an absolute path", project)
 	}
 	s := shelf{root: filepath.Clean(project)}
-	if err := p.trusted(&s); err != nil {
+	if err := p.trusted(&s, approvedOnly); err != nil {
 		return shelf{}, err
 	}
 	if s.own.dir != "" {
@@ -183,14 +200,13 @@ func (p *plane) shelf(project string) (shelf, error) {
 
 // trusted finds the directories whose runbooks may run, and what is to be said about them.
 // There is none where nothing was approved.
-func (p *plane) trusted(s *shelf) error {
+func (p *plane) trusted(s *shelf, approvedOnly bool) error {
 	if err := owner.Check(s.root, os.Environ()); err != nil {
 		return err
 	}
 	s.own = tree{name: paths.GauntletDir, live: filepath.Join(s.root, paths.GauntletDir)}
 	s.oddjobs = tree{name: path.Join(paths.OddjobsDir, paths.RunbooksDir), live: paths.OddjobsRunbooks(s.root)}
-	// Of a file with faults that holds which is safe, and the faults are told elsewhere.
-	if global, _ := trust.LoadGlobal(p.opts.Config, p.opts.StateDir); !global.Enforces() {
+	if !approvedOnly {
 		s.own.dir, s.oddjobs.dir = s.own.live, s.oddjobs.live
 		return nil
 	}

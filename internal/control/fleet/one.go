@@ -18,7 +18,8 @@ const (
 	lookFirst = "look whether it was done before you repeat it"
 )
 
-// Owner implements api.Plane. Of a machine that cannot be asked the answer is what it showed last.
+// Owner implements api.Plane. Of a machine that cannot be asked, or does not let this user look, the answer is what it
+// shows to all: those who want to cancel it are told that they need the right to.
 func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 	own, err := p.Plane.Owner(ctx, id)
 	at, err := p.find(ctx, owners, id, own.ID, err)
@@ -26,7 +27,7 @@ func (p *Plane) Owner(ctx context.Context, id string) (daemonapi.Owner, error) {
 		return own, err
 	}
 	o, err := look[daemonapi.Owner](ctx, p, at.host, at.path())
-	if daemonapi.Code(err) == "unavailable" {
+	if code := daemonapi.Code(err); code == "unavailable" || code == "forbidden" {
 		return p.away(at.host, at.owner), nil
 	}
 	return p.away(at.host, o), err

@@ -244,6 +244,25 @@ func TestIssue20OthersMayDoWhatTheReceiverAllows(t *testing.T) {
 	}
 }
 
+// One who may do nothing there is told which right a cancel needs, and not the one that looking needs.
+func TestIssue20ACancelNamesTheRightThatItNeeds(t *testing.T) {
+	w := newWorld(t)
+	w.users["vps"] = "bob"
+	laptop := w.machine("laptop", "ann", owner(1))
+	w.machine("vps", "bob", owner(2))
+	w.sees(laptop, 2)
+	w.hears(laptop, "vps")
+	o, err := laptop.Owner(t.Context(), owner(2).ID) // the command line asks for the whole id
+	check(t, err)
+	if o.Host != "vps" || o.ID != owner(2).ID {
+		t.Errorf("%+v", o)
+	}
+	_, err = laptop.Cancel(t.Context(), o.ID, daemonapi.Cancel{ID: "ab"})
+	if daemonapi.Code(err) != "forbidden" || !strings.Contains(err.(*api.Error).Hint, "[run]") {
+		t.Errorf("%v", err)
+	}
+}
+
 // What a machine does not show any more is found by its id all the same.
 func TestWhatNoMachineShowsIsSought(t *testing.T) {
 	w := newWorld(t)

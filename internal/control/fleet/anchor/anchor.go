@@ -63,18 +63,29 @@ type Keeper struct {
 	last   Record         // that was appended
 	at     store.Position // of its event
 	since  time.Time      // by the monotonic clock
+	// reconnects is how often the connection was made again at the last look.
+	reconnects uint64
 }
 
 // Run appends anchors while a link lasts.
 func (k *Keeper) Run(ctx context.Context, l *link.Link) {
 	k.fleet, k.member, k.read = l.Log, l.Member, false
 	for {
+		k.connected(l.Conn.Stats().Reconnects)
 		if err := k.Look(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			k.Log.Warn("cannot anchor the store in the fleet yet", "error", err)
 		}
 		if pause.For(ctx, glance) != nil {
 			return
 		}
+	}
+}
+
+// connected makes it time for an anchor where the connection is a new one: what was done while it was cut is not
+// anchored.
+func (k *Keeper) connected(reconnects uint64) {
+	if reconnects != k.reconnects {
+		k.reconnects, k.since = reconnects, time.Time{}
 	}
 }
 

@@ -107,6 +107,17 @@ func TestWhenThereAreAnchors(t *testing.T) {
 	if h.anchors() != before+1 {
 		t.Error("no anchor after an hour")
 	}
+	check(t, h.Look(t.Context(), h.since))
+	if h.anchors() != before+1 {
+		t.Error("an anchor at once")
+	}
+	h.connected(1) // it was cut off
+	check(t, h.Look(t.Context(), time.Now()))
+	h.connected(1)
+	check(t, h.Look(t.Context(), h.since))
+	if h.anchors() != before+2 {
+		t.Errorf("%d anchors after it was connected again, not one", h.anchors()-before-1)
+	}
 }
 
 func (h *host) verifyNothing() (string, bool) {

@@ -63,7 +63,7 @@ func Open(ctx context.Context, log Log, member string, now func() time.Time, to 
 		log: log, member: member, now: now, slog: to, jobs: map[string]entry[job.Job]{}, caps: map[string]entry[job.Cap]{},
 		live: map[string]bool{}, news: make(chan struct{}),
 	}
-	if _, err := log.Barrier(ctx); err != nil {
+	if err := b.Reach(ctx); err != nil {
 		return nil, fmt.Errorf("read the fleet's jobs: %w", err)
 	}
 	for e, err := range log.ReadAll(ctx, 0) {
@@ -205,9 +205,21 @@ func (b *Board) Cap(name string) job.Cap {
 	return b.caps[name].is
 }
 
+// ErrSilent says that the fleet's store did not answer before anything was asked of it: nothing has changed.
+var ErrSilent = errors.New("the fleet's store does not answer")
+
+// Reach makes sure that the fleet's store takes changes. The error is ErrSilent and never ErrUnknown: what became of
+// the barrier is of no interest.
+func (b *Board) Reach(ctx context.Context) error {
+	if _, err := b.log.Barrier(ctx); err != nil {
+		return fmt.Errorf("%w: %v", ErrSilent, err)
+	}
+	return nil
+}
+
 // Fresh makes sure that a job on the board is as the fleet has it: what any member had changed before is seen.
 func (b *Board) Fresh(ctx context.Context, id string) error {
-	if _, err := b.log.Barrier(ctx); err != nil {
+	if err := b.Reach(ctx); err != nil {
 		return err
 	}
 	return b.reread(ctx, link.Job(id))

@@ -91,7 +91,7 @@ func (b *Board) Change(ctx context.Context, id string, do func(job.Job) (job.Fac
 	for range tries {
 		events, j, err := b.decide(id, do, sure)
 		if errors.Is(err, errBehind) {
-			if _, err = b.log.Barrier(ctx); err == nil {
+			if err = b.Reach(ctx); err == nil {
 				err, sure = b.reread(ctx, link.Cap(CapOf(j.Spec))), true
 			}
 			if err != nil {

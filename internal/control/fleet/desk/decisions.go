@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ var choices = []daemonapi.Option{
 func (d *Desk) Questions() iter.Seq[daemonapi.Decision] {
 	return func(yield func(daemonapi.Decision) bool) {
 		s, err := d.session()
-		if err != nil {
+		if err != nil || d.unheard(s) > 0 { // they could not be answered, and may be settled
 			return
 		}
 		for _, j := range s.board.Live() {
@@ -39,10 +38,11 @@ func (d *Desk) Questions() iter.Seq[daemonapi.Decision] {
 	}
 }
 
-// question is what people are asked about a job.
+// question is what people are asked about a job. Its project goes by its name: where it is on the machine that is lost
+// is not known here.
 func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 	q := daemonapi.Decision{
-		ID: job.Question(j.ID, j.Losses), Owner: job.Owner(j.ID, j.Attempt), Name: j.Spec.Command, Project: d.pathOf(j.Spec.Project),
+		ID: job.Question(j.ID, j.Losses), Owner: job.Owner(j.ID, j.Attempt), Name: j.Spec.Command, Project: j.Spec.Project,
 		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which has not reported for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
 		Options: slices.Clone(choices), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
@@ -52,11 +52,6 @@ func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 		}
 	}
 	return q
-}
-
-// pathOf is where a project is on this machine; its name where it is not here.
-func (d *Desk) pathOf(name string) string {
-	return cmp.Or(d.Root(name), name)
 }
 
 // Question is what people are asked, by its id or the beginning of it; false where it is not one of these.
@@ -75,7 +70,7 @@ func (d *Desk) Question(id string) (daemonapi.Decision, bool) {
 
 // Answer settles a question about a job. Of several people who answer at once, one does.
 func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemonapi.Decision, error) {
-	s, err := d.session()
+	s, err := d.reached(ctx, "changed")
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
@@ -101,7 +96,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	case errors.Is(err, job.ErrState):
 		return daemonapi.Decision{}, failure("conflict", "the decision is settled: it was answered elsewhere, or the machine is back", "see: stopgate job list")
 	case err != nil:
-		return daemonapi.Decision{}, asFailure(err)
+		return daemonapi.Decision{}, d.failed(err, "changed", "look: stopgate decision list; answering again does no harm")
 	}
 	now := d.time()
 	q.Resolved, q.Chosen, q.Message = &now, choice, a.Message

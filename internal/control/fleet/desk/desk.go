@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/fleet/beat"
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
@@ -21,9 +23,8 @@ import (
 // Options are what a desk needs of its daemon.
 type Options struct {
 	Machine claim.Machine
-	// Root is where a project of the fleet is on this machine, and Name what the fleet calls the one at a path; "" where it
-	// has none.
-	Root, Name func(string) string
+	// Name is what the fleet calls the project at a path; "" where it has no name for it.
+	Name func(root string) string
 
 	// Sign signs what this machine says.
 	Sign func(text []byte) ([]byte, error)
@@ -140,30 +141,64 @@ func (d *Desk) set(s *session) {
 	d.now = s
 }
 
-// session is the link that there is now. What is shown without one would be of an unknown age.
+// session is the link that there is now.
 func (d *Desk) session() (*session, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.now == nil || !d.now.link.Conn.IsConnected() {
-		return nil, failure("unavailable", "this machine is not connected to a fleet: nothing was changed", "see: stopgate fleet status")
+	if d.now == nil {
+		return nil, failure("unavailable", "this machine is not connected to a fleet, and does not know its jobs", "see: stopgate fleet status")
 	}
 	return d.now, nil
+}
+
+// unheard is for how many seconds the fleet has not answered; 0 while it does. So old is what is on the board.
+func (d *Desk) unheard(s *session) float64 {
+	ago, _ := d.Unheard()
+	if s.link.Conn.IsConnected() && ago <= beat.UnheardAfter {
+		return 0
+	}
+	return max(1, math.Floor(ago.Seconds()))
+}
+
+// reached is the link, if the fleet takes changes now. Otherwise nothing was sent, and the error says so at once where
+// that is known: did is what would have been done.
+func (d *Desk) reached(ctx context.Context, did string) (*session, error) {
+	s, err := d.session()
+	switch {
+	case err != nil:
+		return nil, failure("unavailable", "this machine is not connected to a fleet: nothing was "+did, "see: stopgate fleet status")
+	case d.unheard(s) > 0:
+		ago := daemonapi.Span(time.Duration(d.unheard(s)) * time.Second)
+		return nil, failure("unavailable", "this machine is not connected to its fleet, which has not answered for "+ago+": nothing was "+did, "see: stopgate fleet status")
+	}
+	ctx, cancel := context.WithTimeout(ctx, election)
+	defer cancel()
+	if err := s.board.Reach(ctx); err != nil {
+		return nil, d.failed(err, did, "")
+	}
+	return s, nil
 }
 
 func failure(code, text, hint string) error {
 	return &api.Error{Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
 }
 
-// patience is how long people wait for a change: the election of a leader takes up to 9 s.
-const patience = 20 * time.Second
+// patience is how long people wait for a change, and election for a fleet that does not answer: the election of a
+// leader takes up to 9 s.
+const (
+	patience = 20 * time.Second
+	election = 10 * time.Second
+)
 
-// asFailure is an error as people are told of it.
-func asFailure(err error) error {
+// failed is an error as people are told of it: did is what was to be done, and look how to see whether it was. What
+// the store says of itself is for the log.
+func (d *Desk) failed(err error, did, look string) error {
 	if known, ok := errors.AsType[*api.Error](err); ok {
 		return known
 	}
+	d.Log.Warn("the fleet's store does not answer", "error", err)
 	if errors.Is(err, store.ErrUnknown) {
-		return failure("unavailable", "the fleet does not answer: it is not known whether something has changed", "ask again")
+		return failure("unavailable", "the fleet has stopped answering: it is not known whether something was "+did, look)
 	}
-	return failure("unavailable", "the fleet does not answer; nothing was changed: "+err.Error(), "see: stopgate fleet status")
+	return failure("unavailable", "the fleet does not answer: nothing was "+did, "see: stopgate fleet status")
 }

@@ -2,6 +2,8 @@ package desk
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/claim/claimtest"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
+	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
@@ -78,13 +81,8 @@ func (w *world) Peers() []daemonapi.FleetMember {
 func options(y *claimtest.Yard) Options {
 	return Options{
 		Machine: y, News: func() {}, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
-		Root: func(name string) string {
-			if name == "shop" {
-				return "/work/shop"
-			}
-			return ""
-		},
-		Name: func(root string) string { return strings.TrimPrefix(strings.TrimPrefix(root, "/work/"), "/") },
+		Unheard: func() (time.Duration, bool) { return 0, true },
+		Name:    func(root string) string { return strings.TrimPrefix(strings.TrimPrefix(root, "/work/"), "/") },
 	}
 }
 
@@ -227,6 +225,94 @@ func TestIssue20JobsWithoutAFleet(t *testing.T) {
 	}
 }
 
+// moody is a fleet's store that stops answering.
+type moody struct {
+	board.Log
+	silent bool  // before something is asked of it
+	lost   error // of an append
+}
+
+func (m *moody) Barrier(ctx context.Context) (store.Position, error) {
+	if m.silent {
+		return 0, fmt.Errorf("%w: nats: API error: code=503", store.ErrUnknown)
+	}
+	return m.Log.Barrier(ctx)
+}
+
+func (m *moody) AppendAll(ctx context.Context, events ...store.NewEvent) ([]store.Position, error) {
+	if m.lost != nil {
+		return nil, m.lost
+	}
+	return m.Log.AppendAll(ctx, events...)
+}
+
+// What is asked of a fleet that does not answer was not done, and that is said; only where the answer to a change is
+// missing is it not known, and then it is said how to look. What the store says of itself is not shown to people.
+func TestIssue20WhatIsKnownOfAJobThatWasNotAnswered(t *testing.T) {
+	d := newDesktop(t, linktest.New(t), &world{}, "a", 0)
+	log := &moody{Log: d.now.link.Log}
+	b, err := board.Open(t.Context(), log, "a", time.Now, quiet)
+	check(t, err)
+	d.now.board = b
+	d.add(daemonapi.AddJob{})
+	other := daemonapi.AddJob{ID: "0000000000000002", ProjectName: "shop", Command: "fix"}
+	all := func(want, hint string) {
+		t.Helper()
+		_, added := d.AddJob(t.Context(), other)
+		_, set := d.SetCap(t.Context(), daemonapi.SetCap{Name: "x"})
+		_, cancelled := d.CancelJob(t.Context(), one)
+		for what, err := range map[string]error{"added": added, "changed": set, "changed ": cancelled} {
+			text := strings.ReplaceAll(want, "DONE", strings.TrimSpace(what))
+			known, _ := errors.AsType[*api.Error](err)
+			if known == nil || known.Code != "unavailable" || !strings.Contains(known.Failure.Error, text) || !strings.Contains(known.Hint, hint) || strings.Contains(known.Failure.Error, "nats") {
+				t.Errorf("%s: %+v", what, err)
+			}
+		}
+	}
+
+	log.silent = true
+	all("does not answer: nothing was DONE", "stopgate fleet status")
+	log.silent, log.lost = false, store.ErrUnknown
+	all("not known whether something was DONE", "stopgate job")
+	log.lost = nil
+	for range 2 {
+		_, err = d.AddJob(t.Context(), other) // the same one again is one job
+		check(t, err)
+	}
+	if n := len(d.board.Live()) + len(b.Live()); n != 2 {
+		t.Errorf("%d jobs", n)
+	}
+
+	d.Unheard = func() (time.Duration, bool) { return 4 * time.Minute, true }
+	log.Log = nil // nothing is asked
+	all("not answered for 4 min: nothing was DONE", "stopgate fleet status")
+}
+
+// Jobs of a fleet that does not answer are shown as they were known last, with how old that is.
+func TestIssue20JobsAreShownWithTheirAge(t *testing.T) {
+	d := newDesktop(t, linktest.New(t), &world{}, "a", 0)
+	d.add(daemonapi.AddJob{})
+	look := func(want float64) {
+		t.Helper()
+		j, err := d.Job(t.Context(), one)
+		check(t, err)
+		page, err := d.Desk.Jobs(t.Context(), &api.Query{Limit: 10})
+		check(t, err)
+		if len(page.Items) != 1 || page.Items[0].Unheard != want || j.Unheard != want {
+			t.Errorf("%+v, %+v", j, page.Items)
+		}
+	}
+	look(0)
+	d.Unheard = func() (time.Duration, bool) { return 250 * time.Second, true }
+	look(250)
+	if _, err := d.Job(t.Context(), "0000000000000002"); daemonapi.Code(err) != "unavailable" {
+		t.Errorf("a job that may have been added meanwhile: %v", err)
+	}
+	if _, err := d.Caps(t.Context()); daemonapi.Code(err) != "unavailable" {
+		t.Errorf("caps: %v", err)
+	}
+}
+
 // Adding the same job again changes nothing; another one under its id is refused.
 func TestIssue20AJobIsAddedOnce(t *testing.T) {
 	d := newDesktop(t, linktest.New(t), &world{}, "a", 0)
@@ -304,7 +390,7 @@ func TestIssue20AHostDies(t *testing.T) {
 				t.Errorf("told %+v", told)
 			}
 			q, known := c.reads(one).Question(j.Decision[:6])
-			if !known || q.Host != "a" || len(q.Options) != 3 || q.Project != "/work/shop" {
+			if !known || q.Host != "a" || len(q.Options) != 3 || q.Project != "shop" {
 				t.Fatalf("%+v, %v", q, known)
 			}
 			if held := b.held()[one].USD; held != 3 {
@@ -327,7 +413,9 @@ func TestIssue20AHostDies(t *testing.T) {
 					t.Errorf("%s still asks", d.name)
 				}
 			}
-			b.is(want, "a")
+			if j := b.is(want, "a"); j.Decided != answered.Chosen || j.DecidedOn != "c" {
+				t.Errorf("it was decided: %q on %q", j.Decided, j.DecidedOn)
+			}
 			b.deaths.look(t.Context())
 			if b.is(want, "a"); len(b.Told())+len(c.Told()) != 1 {
 				t.Error("people are told again")

@@ -33,7 +33,12 @@ func (d *Desk) Jobs(_ context.Context, q *api.Query) (api.Page[daemonapi.Job], e
 		}
 	}
 	page := api.PageOf(wanted, func(j job.Job) api.Place { return api.Place{Time: j.Added, ID: j.ID} }, q)
-	return api.View(page, view), nil
+	unheard := d.unheard(s)
+	return api.View(page, func(j job.Job) daemonapi.Job {
+		v := view(j)
+		v.Unheard = unheard
+		return v
+	}), nil
 }
 
 // statusOf is one word for where a job stands.
@@ -61,13 +66,14 @@ func view(j job.Job) daemonapi.Job {
 	if j.State == job.Asking {
 		v.Decision = job.Question(j.ID, j.Losses)
 	}
+	v.Decided, v.DecidedOn = j.Decided, j.DecidedBy
 	return v
 }
 
-// find finds a job by its id or the beginning of it.
-func (s *session) find(ctx context.Context, id string) (job.Job, error) {
+// find finds a job by its id or the beginning of it. Without ask it does not wait for the fleet.
+func (s *session) find(ctx context.Context, id string, ask bool) (job.Job, error) {
 	if daemonapi.IsOwnerID(id) {
-		if _, known := s.board.Job(id); !known { // added this moment, or long ago
+		if _, known := s.board.Job(id); !known && ask { // added this moment, or long ago
 			if err := s.board.Fresh(ctx, id); err != nil {
 				return job.Job{}, err
 			}
@@ -111,20 +117,21 @@ func (d *Desk) Job(ctx context.Context, id string) (daemonapi.Job, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	j, err := s.find(ctx, id)
-	if err != nil {
-		return daemonapi.Job{}, asFailure(err)
+	unheard := d.unheard(s)
+	j, err := s.find(ctx, id, unheard == 0)
+	switch {
+	case unheard > 0 && daemonapi.Code(err) == "not_found", err != nil && daemonapi.Code(err) == "":
+		return daemonapi.Job{}, failure("unavailable", "this machine does not know job "+id+", and the fleet does not answer", "see: stopgate fleet status")
+	case err != nil:
+		return daemonapi.Job{}, err
 	}
 	v := view(j)
-	v.Waits = s.waits(j)
+	v.Waits, v.Unheard = s.waits(j), unheard
 	return v, nil
 }
 
 // AddJob adds a job, once for an id.
 func (d *Desk) AddJob(ctx context.Context, a daemonapi.AddJob) (daemonapi.Job, error) {
-	if _, err := d.session(); err != nil {
-		return daemonapi.Job{}, err
-	}
 	name, err := d.nameOf(a)
 	if err != nil {
 		return daemonapi.Job{}, err
@@ -137,12 +144,12 @@ func (d *Desk) AddJob(ctx context.Context, a daemonapi.AddJob) (daemonapi.Job, e
 
 // Add adds what a job says, once for an id.
 func (d *Desk) Add(ctx context.Context, id string, spec job.Spec) (daemonapi.Job, error) {
-	s, err := d.session()
-	if err != nil {
-		return daemonapi.Job{}, err
-	}
 	if err := board.Check(spec); err != nil {
 		return daemonapi.Job{}, failure("invalid", err.Error(), "")
+	}
+	s, err := d.reached(ctx, "added")
+	if err != nil {
+		return daemonapi.Job{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -151,7 +158,7 @@ func (d *Desk) Add(ctx context.Context, id string, spec job.Spec) (daemonapi.Job
 	case errors.Is(err, board.ErrTaken):
 		return daemonapi.Job{}, failure("conflict", err.Error(), "see: stopgate job show "+id)
 	case err != nil:
-		return daemonapi.Job{}, asFailure(err)
+		return daemonapi.Job{}, d.failed(err, "added", "look before you add it again: stopgate job show "+id)
 	}
 	v := view(j)
 	v.Waits = s.waits(j)
@@ -171,18 +178,18 @@ func (d *Desk) nameOf(a daemonapi.AddJob) (string, error) {
 
 // CancelJob ends a job that no machine has. The machine that has one is told to end it.
 func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) {
-	s, err := d.session()
+	s, err := d.reached(ctx, "changed")
 	if err != nil {
 		return daemonapi.Job{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	j, err := s.find(ctx, id)
+	j, err := s.find(ctx, id, true)
 	if err == nil {
 		err = s.board.Fresh(ctx, j.ID)
 	}
 	if err != nil {
-		return daemonapi.Job{}, asFailure(err)
+		return daemonapi.Job{}, d.failed(err, "changed", "")
 	}
 	changed, err := s.board.Change(ctx, j.ID, func(j job.Job) (job.Fact, error) {
 		if why := s.away(j.Member); why != "" {
@@ -196,7 +203,7 @@ func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) 
 	case errors.Is(err, job.ErrState):
 		return daemonapi.Job{}, failure("conflict", fmt.Sprintf("job %s is %s", changed.ID, statusOf(changed)), "")
 	case err != nil:
-		return daemonapi.Job{}, asFailure(err)
+		return daemonapi.Job{}, d.failed(err, "changed", "look: stopgate job show "+j.ID+"; cancelling it again does no harm")
 	}
 	return view(changed), nil
 }
@@ -222,6 +229,9 @@ func (d *Desk) time() time.Time { return d.Now().UTC().Round(0) }
 // Caps are all caps, by name.
 func (d *Desk) Caps(context.Context) ([]daemonapi.Cap, error) {
 	s, err := d.session()
+	if err == nil && d.unheard(s) > 0 {
+		err = failure("unavailable", "this machine is not connected to its fleet, and does not know what is used of its caps", "see: stopgate fleet status")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -244,12 +254,12 @@ func capView(name string, c job.Cap) daemonapi.Cap {
 
 // SetCap changes a cap. Jobs that hold more than it allows from now on go on.
 func (d *Desk) SetCap(ctx context.Context, c daemonapi.SetCap) (daemonapi.Cap, error) {
-	s, err := d.session()
-	if err != nil {
-		return daemonapi.Cap{}, err
-	}
 	if err := link.CheckName(c.Name); err != nil {
 		return daemonapi.Cap{}, failure("invalid", err.Error(), "")
+	}
+	s, err := d.reached(ctx, "changed")
+	if err != nil {
+		return daemonapi.Cap{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -262,7 +272,7 @@ func (d *Desk) SetCap(ctx context.Context, c daemonapi.SetCap) (daemonapi.Cap, e
 		}
 	})
 	if err != nil {
-		return daemonapi.Cap{}, asFailure(err)
+		return daemonapi.Cap{}, d.failed(err, "changed", "look: stopgate job cap list; setting it again does no harm")
 	}
 	return capView(c.Name, changed), nil
 }

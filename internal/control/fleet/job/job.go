@@ -71,6 +71,9 @@ type Job struct {
 	// Waiting means that a person has decided to wait for the member: it is not asked about again before the
 	// member was heard of.
 	Waiting bool
+	// Decided is what a person decided when its member was lost the last time, one of Choices, and DecidedBy the
+	// member where that was.
+	Decided, DecidedBy string
 	// Cancelling means that a person wants it to end: its member sees to that.
 	Cancelling bool
 	Status     string // of a job that has ended: done, failed, cancelled
@@ -118,10 +121,16 @@ var ErrStale = errors.New("the job is not this attempt's any more")
 // ErrState says that the job does not stand where that could be done.
 var ErrState = errors.New("not possible now")
 
+// decided is what a person has chosen where another member than its own says something about a job that is lost.
+var decided = map[Type]string{Found: "wait", Retried: "again", HasEnded: "cancel"}
+
 // After is the job after a fact. Facts that do not fit change nothing: the store kept them out.
 func (j Job) After(f Fact) Job {
 	before := j.State
 	j.USD += f.USD
+	if choice := decided[f.Type]; before == Asking && choice != "" && f.By != j.Member {
+		j.Decided, j.DecidedBy = choice, f.By
+	}
 	switch f.Type {
 	case Added:
 		if f.Spec != nil && j.State == "" {
