@@ -25,6 +25,6 @@ type FleetMember struct {
 	Labels   []string `json:"labels,omitempty"`
 	Projects []string `json:"projects,omitempty"` // the names that it maps
 	Agents   int      `json:"agents"`             // alive
-	// Room is how many more agents may start there; -1 is any number.
+	// Room is how many more jobs the machine would take now; -1 is unknown.
 	Room int `json:"room"`
 }

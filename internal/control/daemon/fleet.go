@@ -24,7 +24,7 @@ func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 	dialer := &member.Dialer{StateDir: d.StateDir, Log: d.Log}
 	return fleet.New(fleet.Options{
 		StateDir: d.StateDir, Version: d.Version, Plane: p, Handler: api.New(p, d.Version),
-		Config: d.config.now, Log: d.Log, Now: d.Now, Dial: dialer.Dial, Trouble: dialer.Trouble, Room: p.room, Changed: d.core.news.ring,
+		Config: d.config.now, Log: d.Log, Now: d.Now, Dial: dialer.Dial, Trouble: dialer.Trouble, Room: p.jobRoom, Changed: d.core.news.ring,
 		Self: func() (name, me string) {
 			id, err := member.Load(d.StateDir)
 			if err != nil {
@@ -104,14 +104,9 @@ func (d *daemon) joinFleet(ctx context.Context, all *sync.WaitGroup) {
 	all.Go(func() { keeper.Run(ctx) })
 }
 
-// room is how many agents run, and how many more may start; -1 is any number.
-func (p *plane) room() (agents, room int) {
-	s := p.Status(context.Background())
-	most := p.global().Lifecycle.MaxAgents
-	if most == 0 {
-		return s.Agents, -1
-	}
-	return s.Agents, max(most-s.Agents-s.Queued, 0)
+// jobRoom is how many agents run, and how many more jobs there is room for.
+func (p *plane) jobRoom() (agents, room int) {
+	return p.Status(context.Background()).Agents, (&machine{plane: p}).Room()
 }
 
 // fleetSite is the plane that pages show: with the work of other machines, and sessions, gates and projects of

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,8 +73,10 @@ func (c *command) doctor(ctx context.Context) error {
 	d := &diagnosis{}
 	c.checkFiles(d, id)
 	c.checkDaemon(ctx, d)
-	c.checkOwnHub(d, id)
 	s := c.look(ctx, id)
+	if !s.refused() { // else its hub has ended for good
+		c.checkOwnHub(d, id)
+	}
 	up := 0
 	for i := range s.HubStatus {
 		if c.checkHub(ctx, d, id, i+1, &s.HubStatus[i]) {
@@ -108,13 +111,14 @@ func (c *command) diagnosed(d *diagnosis) error {
 
 // refused reports whether a hub does not know this machine: then nothing else can be found out.
 func (d *diagnosis) refused(s status) bool {
-	for _, h := range s.HubStatus {
-		if errors.Is(h.err, nats.ErrAuthorization) {
-			d.add(levelDead, "membership", "this machine has left the fleet, or was taken out", "stopgate fleet leave; then join again with a token of: stopgate fleet invite")
-			return true
-		}
+	if s.refused() {
+		d.add(levelDead, "membership", "this machine has left the fleet, or was taken out", "stopgate fleet leave; then join again with a token of: stopgate fleet invite")
 	}
-	return false
+	return s.refused()
+}
+
+func (s status) refused() bool {
+	return slices.ContainsFunc(s.HubStatus, func(h hubLook) bool { return errors.Is(h.err, nats.ErrAuthorization) })
 }
 
 // checkFiles looks whether other users can read what is ours.

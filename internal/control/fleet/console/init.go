@@ -117,12 +117,40 @@ func hubsOf(addresses []string) (hubs []member.Hub, err error) {
 // ownAddress is the address of this machine that leads to others. Nothing is sent.
 func ownAddress() (string, error) {
 	conn, err := net.Dial("udp", "192.0.2.1:9")
-	if err != nil {
-		return "", errors.New("this machine has no address that others could reach: give one with --hub")
+	if err != nil { // there is no default route
+		all, _ := net.InterfaceAddrs() // without any there is nothing to choose from
+		return reachable(all)
 	}
 	defer conn.Close()
 	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
 	return host, err
+}
+
+// reachable is the one address of a machine at which others can reach it; IPv4 is preferred. Where there are
+// several, a person must choose.
+func reachable(all []net.Addr) (string, error) {
+	var four, six []string
+	for _, one := range all {
+		network, ok := one.(*net.IPNet)
+		switch {
+		case !ok || !network.IP.IsGlobalUnicast():
+		case network.IP.To4() != nil:
+			four = append(four, network.IP.String())
+		default:
+			six = append(six, network.IP.String())
+		}
+	}
+	found := four
+	if len(found) == 0 {
+		found = six
+	}
+	switch len(found) {
+	case 0:
+		return "", errors.New("this machine has no address that others could reach: give one with --hub")
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("this machine has several addresses, %s: give the one at which the others reach it with --hub", strings.Join(found, ", "))
 }
 
 // begun starts the hub that was just made, and says what comes next.

@@ -8,13 +8,19 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // lookPatience is how long one hub may take to say how it is.
 const lookPatience = 4 * time.Second
+
+// storePatience is how long the fleet's store may take to list its members. It does not answer without a quorum;
+// what the daemon has heard is shown then.
+const storePatience = 3 * time.Second
 
 // hubLook is a hub as this machine sees it.
 type hubLook struct {
@@ -81,17 +87,34 @@ func (c *command) lookAtHub(ctx context.Context, id member.Identity, number int,
 
 // members are all records, as the fleet's store has them.
 func (c *command) members(ctx context.Context, id member.Identity) ([]member.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, 3*lookPatience)
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
 	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
 	if err != nil {
-		return nil, err
+		return nil, unread(err)
 	}
 	defer nc.Close()
 	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
 	if err != nil {
-		return nil, fmt.Errorf("the fleet's store cannot be read: %w", err)
+		return nil, unread(err)
 	}
 	defer l.Close()
-	return id.Members(ctx, l.Log)
+	all, err := id.Members(ctx, l.Log)
+	if all == nil && err != nil {
+		return nil, unread(err)
+	}
+	return all, err
+}
+
+// unread says why the fleet's store cannot be read.
+func unread(err error) error {
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return errors.New("the fleet's store is not made yet: that takes some seconds once all hubs have joined")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		return fmt.Errorf("the fleet's store has not answered within %s", plain.Duration(storePatience))
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrAuthorization):
+		return err
+	}
+	return fmt.Errorf("the fleet's store cannot be read: %w", err)
 }

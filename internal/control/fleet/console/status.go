@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -54,24 +55,35 @@ func (c *command) status(ctx context.Context) error {
 
 // look asks the hubs, the fleet's store and the daemon.
 func (c *command) look(ctx context.Context, id member.Identity) status {
-	s := status{NATS: id.NATS, HubStatus: c.lookAtHubs(ctx, id)}
+	s := status{NATS: id.NATS}
+	var records []member.Record
+	var seen []daemonapi.FleetMember
+	var err error
+	var all sync.WaitGroup // each may wait for its patience
+	all.Go(func() { s.HubStatus = c.lookAtHubs(ctx, id) })
+	all.Go(func() { records, err = c.members(ctx, id) })
+	all.Go(func() { seen = c.seen(ctx) })
+	all.Wait()
 	s.Name, s.Member = id.Fleet, id.Name
-	up := 0
-	for _, hub := range s.HubStatus {
-		if hub.Status != nil {
-			up++
-		}
-	}
+	up := s.up()
 	s.Quorum, s.HighlyAvailable = 2*up > len(id.Hubs), len(id.Hubs) > 1 && up == len(id.Hubs)
 	s.Connected = up > 0
-	records, err := c.members(ctx, id)
 	if err != nil {
 		s.Error = err.Error()
 	}
 	if id.NATS != "" {
 		s.Connected, s.Quorum = err == nil, err == nil
 	}
-	seen := c.seen(ctx)
+	s.join(records, seen)
+	return s
+}
+
+// join puts together who is in the fleet, by its records, and how they are, as the daemon sees them. Where the
+// records cannot be read, the daemon remembers who was there.
+func (s *status) join(records []member.Record, seen []daemonapi.FleetMember) {
+	if records == nil {
+		s.Members = seen
+	}
 	for _, r := range records {
 		if r.Left {
 			continue
@@ -87,7 +99,6 @@ func (c *command) look(ctx context.Context, id member.Identity) status {
 			s.Hubs = append(s.Hubs, r.Name)
 		}
 	}
-	return s
 }
 
 // seen are the machines as this one's daemon sees them: it listens to their beats. Without a daemon there are
@@ -105,7 +116,7 @@ func (c *command) seen(ctx context.Context) []daemonapi.FleetMember {
 func (s status) text(id member.Identity, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "fleet %s: %s; this machine is %s\n", s.Name, s.servers(), id.Name)
-	if s.Error != "" && s.Quorum {
+	if s.Error != "" && s.Connected {
 		fmt.Fprintf(&b, "%s\n", plain.Line(s.Error))
 	}
 	for _, hub := range s.HubStatus {
@@ -123,6 +134,16 @@ func (s status) text(id member.Identity, now time.Time) string {
 	return b.String()
 }
 
+// up is how many hubs answer.
+func (s status) up() (up int) {
+	for _, hub := range s.HubStatus {
+		if hub.Status != nil {
+			up++
+		}
+	}
+	return up
+}
+
 // servers says what carries the fleet.
 func (s status) servers() string {
 	switch {
@@ -133,21 +154,21 @@ func (s status) servers() string {
 	case !s.Connected:
 		return "no hub answers"
 	case !s.Quorum:
-		return "no quorum: machines do not see each other, and nothing is taken down until more hubs answer"
+		return fmt.Sprintf("no quorum, %d of %d hubs answer: the machines do not see each other and take no jobs until more do", s.up(), len(s.HubStatus))
 	case len(s.HubStatus) == 1:
 		return "1 hub (not highly available)"
 	case !s.HighlyAvailable:
-		return fmt.Sprintf("%d hubs, and not all answer (losing another one stops the fleet)", len(s.HubStatus))
+		return fmt.Sprintf("%d of %d hubs answer (losing another one stops the fleet)", s.up(), len(s.HubStatus))
 	}
 	return fmt.Sprintf("%d hubs (one may be lost)", len(s.HubStatus))
 }
 
 func (s status) memberRows() [][]string {
-	rows := [][]string{{"MACHINE", "USER", "STATE", "HEARD", "VERSION", "AGENTS", "ROOM", "LABELS"}}
+	rows := [][]string{{"MACHINE", "USER", "STATE", "HEARD", "VERSION", "AGENTS", "ROOM", "LABELS", "PROJECTS"}}
 	for _, m := range s.Members {
-		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ",")}
-		if m.State != "unknown" {
-			row[3], row[5], row[6] = plain.Duration(time.Duration(m.Heard*float64(time.Second)))+" ago", fmt.Sprint(m.Agents), fmt.Sprint(m.Room)
+		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ","), strings.Join(m.Projects, ",")}
+		if m.State != "unknown" || m.Version != "" { // a machine that is cut off knows what the others reported before
+			row[3], row[5], row[6] = plain.Duration(time.Duration(m.Heard)*time.Second)+" ago", fmt.Sprint(m.Agents), fmt.Sprint(m.Room)
 			if m.Room < 0 {
 				row[6] = "any"
 			}

@@ -41,7 +41,7 @@ type hub struct {
 	since  time.Time
 	state  state
 	early  sync.Mutex // held while the store is made of our copy of the members, or that copy changes before
-	wrong  string // with records of members, as it was logged
+	wrong  string     // with records of members, as it was logged
 }
 
 // Run is the hub of this machine, until the context ends or the machine leaves the fleet. The error says also

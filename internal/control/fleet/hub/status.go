@@ -47,7 +47,7 @@ func (h *hub) peers() (peers []member.HubPeer) {
 
 // streams are the fleet's, as far as they answer.
 func (h *hub) streams(ctx context.Context) (all []member.StreamStatus) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // without a quorum they do not answer
 	defer cancel()
 	js, err := jetstream.New(h.nc)
 	if err != nil {

@@ -1,0 +1,70 @@
+package console
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+)
+
+// Machines are shown also while the fleet's store cannot be read: as the daemon heard of them last, with their age.
+func TestIssue20StatusWithoutTheStore(t *testing.T) {
+	s := status{HubStatus: []hubLook{{Name: "hub-1", Status: &member.HubStatus{}}, {Name: "hub-2", err: nats.ErrNoServers}, {Name: "hub-3", err: nats.ErrNoServers}}}
+	s.Name, s.Connected, s.Error = "home", true, unread(nats.ErrTimeout).Error()
+	s.join(nil, []daemonapi.FleetMember{{Name: "vps", User: "anna", State: "silent", Heard: 248.199999999, Room: 3, Labels: []string{"linux"}, Projects: []string{"shop", "site"}}})
+	s.Members = append(s.Members, daemonapi.FleetMember{Name: "web", User: "anna", State: "unknown", Heard: 60, Version: "1.4.0"}, daemonapi.FleetMember{Name: "new", User: "anna", State: "unknown"})
+	text := s.text(member.Identity{Name: "desk"}, time.Now())
+	for _, want := range []string{
+		"no quorum, 1 of 3 hubs answer", "the fleet's store has not answered within 3s",
+		"vps      anna  silent   4m8s ago", "3     linux   shop,site\n", "web      anna  unknown  1m ago", "new      anna  unknown\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("status does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// With the store it says who is in the fleet, and what the daemon heard of others is not shown.
+func TestIssue20StatusKeepsToTheRecords(t *testing.T) {
+	var s status
+	s.join([]member.Record{{Name: "desk", User: "anna"}, {Name: "old", Left: true}}, []daemonapi.FleetMember{{Name: "old", State: "up"}, {Name: "desk", State: "up"}})
+	if len(s.Members) != 1 || s.Members[0].Name != "desk" || s.Members[0].State != "up" {
+		t.Errorf("%+v", s.Members)
+	}
+	if text := unread(jetstream.ErrStreamNotFound).Error(); !strings.Contains(text, "not made yet") {
+		t.Error(text)
+	}
+}
+
+// A machine without a default route has an address all the same; where it has several, a person chooses.
+func TestIssue20TheAddressOfAMachine(t *testing.T) {
+	all := func(texts ...string) (all []net.Addr) {
+		for _, text := range texts {
+			ip, network, err := net.ParseCIDR(text)
+			check(t, err)
+			network.IP = ip
+			all = append(all, network)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		all        []net.Addr
+		want, says string
+	}{
+		{all("127.0.0.1/8", "::1/128", "10.77.0.1/24", "fe80::1/64", "fd00::1/64"), "10.77.0.1", ""},
+		{all("127.0.0.1/8", "fd00::1/64"), "fd00::1", ""},
+		{all("127.0.0.1/8", "fe80::1/64"), "", "no address that others could reach"},
+		{all("10.77.0.1/24", "192.168.1.5/24"), "", "10.77.0.1, 192.168.1.5"},
+	} {
+		got, err := reachable(c.all)
+		if got != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("reachable(%v) = %q, %v", c.all, got, err)
+		}
+	}
+}
