@@ -63,7 +63,7 @@ func newFleetInvite() *cobra.Command {
 		Use:   "invite",
 		Short: "Make a token by which one machine can join",
 		Long: `Make a token by which one machine can join within one hour, and print the command to type there. Run
-it on a machine that has a hub. Machines of one user may do everything with each other; what others may
+it on a machine that has a hub: the other machine joins at that one. Machines of one user may do everything with each other; what others may
 do is in each machine's own configuration, under fleet.allow.
 
 Exit code 0: done. 1: this machine has no hub, or this is an agent's shell. 2: usage error.`,
@@ -105,8 +105,11 @@ func newFleetLeave() *cobra.Command {
 machine that made the fleet, MEMBER takes another one out, also one that is lost: the hubs refuse it at
 once.
 
-Exit code 0: done. 1: this machine runs the only hub (then pass --yes), or this is an agent's shell. 2:
-usage error.`,
+The machine that made the fleet leaves only with --yes, also at a terminal: with one hub the fleet ends for
+all, and with three no further hub can join and no machine can be taken out.
+
+Exit code 0: done. 1: this machine made the fleet (then pass --yes), the hubs refuse or cannot write it
+down, or this is an agent's shell. 2: usage error.`,
 		Example: `  stopgate fleet leave
   stopgate fleet leave old-laptop`,
 		Args: term.AtMostOneArg,
@@ -117,7 +120,8 @@ func newFleetStatus() *cobra.Command {
 	return handsOver(&cobra.Command{
 		Use:   "status",
 		Short: "Show the fleet's machines and hubs",
-		Long: `Show all machines of the fleet, when each reported last, what room it has, and how the hubs are.
+		Long: `Show all machines of the fleet, when each reported last, for how many more jobs it has room, and how the
+hubs are. Where the hubs cannot be asked, the machines are shown as they reported here last.
 
 Exit code 0: shown. 1: this machine is in no fleet, or no hub answers.`,
 		Example: `  stopgate fleet status

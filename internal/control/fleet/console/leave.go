@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -148,5 +149,12 @@ func (c *command) forget(ctx context.Context, id member.Identity) (kept string, 
 		}
 	}
 	kept = filepath.Join(c.stateDir, "fleet-left-"+c.now().UTC().Format("20060102-150405"))
-	return kept, os.Rename(member.Dir(c.stateDir), kept)
+	for name, again := kept, 2; ; again++ { // it may have left before in the same second
+		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+			return kept, os.Rename(member.Dir(c.stateDir), kept)
+		} else if err != nil {
+			return "", err
+		}
+		kept = fmt.Sprintf("%s-%d", name, again)
+	}
 }

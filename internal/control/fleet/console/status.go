@@ -167,7 +167,7 @@ func (s status) memberRows() [][]string {
 	rows := [][]string{{"MACHINE", "USER", "STATE", "HEARD", "VERSION", "AGENTS", "ROOM", "LABELS", "PROJECTS"}}
 	for _, m := range s.Members {
 		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ","), strings.Join(m.Projects, ",")}
-		if m.State != "unknown" {
+		if m.State != "unknown" || m.Version != "" { // a machine that is cut off knows what the others reported before
 			row[3], row[5], row[6] = plain.Duration(time.Duration(m.Heard)*time.Second)+" ago", fmt.Sprint(m.Agents), fmt.Sprint(m.Room)
 			if m.Room < 0 {
 				row[6] = "any"

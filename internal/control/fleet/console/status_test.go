@@ -18,10 +18,11 @@ func TestIssue20StatusWithoutTheStore(t *testing.T) {
 	s := status{HubStatus: []hubLook{{Name: "hub-1", Status: &member.HubStatus{}}, {Name: "hub-2", err: nats.ErrNoServers}, {Name: "hub-3", err: nats.ErrNoServers}}}
 	s.Name, s.Connected, s.Error = "home", true, unread(nats.ErrTimeout).Error()
 	s.join(nil, []daemonapi.FleetMember{{Name: "vps", User: "anna", State: "silent", Heard: 248.199999999, Room: 3, Labels: []string{"linux"}, Projects: []string{"shop", "site"}}})
+	s.Members = append(s.Members, daemonapi.FleetMember{Name: "web", User: "anna", State: "unknown", Heard: 60, Version: "1.4.0"}, daemonapi.FleetMember{Name: "new", User: "anna", State: "unknown"})
 	text := s.text(member.Identity{Name: "desk"}, time.Now())
 	for _, want := range []string{
 		"no quorum, 1 of 3 hubs answer", "the fleet's store has not answered within 3s",
-		"vps      anna  silent  4m8s ago", "3     linux   shop,site\n",
+		"vps      anna  silent   4m8s ago", "3     linux   shop,site\n", "web      anna  unknown  1m ago", "new      anna  unknown\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("status does not say %q:\n%s", want, text)

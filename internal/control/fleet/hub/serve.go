@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -145,17 +144,27 @@ func (h *hub) admit(ctx context.Context, record member.Record) error {
 // electionPatience is how long hubs may take to choose a leader.
 const electionPatience = 15 * time.Second
 
-// awaitStore is the store; nil where it cannot be used. Where all hubs are there, it waits: they choose a leader.
+// awaitStore is the store; nil where it cannot be used. Where enough hubs are there, it waits: they choose a leader.
 func (h *hub) awaitStore(ctx context.Context) *storage.Store {
 	ctx, cancel := context.WithTimeout(ctx, electionPatience)
 	defer cancel()
 	for {
 		log := h.state.open()
-		away := slices.ContainsFunc(h.peers(), func(p member.HubPeer) bool { return !p.Online })
-		if log != nil || away || pause.For(ctx, 100*time.Millisecond) != nil {
+		if log != nil || !h.enough() || pause.For(ctx, 100*time.Millisecond) != nil {
 			return log
 		}
 	}
+}
+
+// enough reports whether the hubs that are there can use the store: all of them to make it, then more than half.
+func (h *hub) enough() bool {
+	there := 1
+	for _, p := range h.peers() {
+		if p.Online {
+			there++
+		}
+	}
+	return there == len(h.id.Hubs) || h.made() && 2*there > len(h.id.Hubs)
 }
 
 // leave takes a member away: itself, or another one if the founder asks.
