@@ -329,6 +329,14 @@ func (m *managed) wantOptions(d daemonapi.Decision, want ...string) {
 // wantDecisions compares the sources of all decisions of an owner so far, the oldest first.
 func (m *managed) wantDecisions(id string, want ...string) {
 	m.t.Helper()
+	if got := m.decisionsOf(id); !slices.Equal(got, want) {
+		m.t.Errorf("decisions from %q, want %q", got, want)
+	}
+}
+
+// decisionsOf are the sources of an owner's decisions, the oldest first.
+func (m *managed) decisionsOf(id string) (got []string) {
+	m.t.Helper()
 	var all []daemonapi.Decision
 	for _, settled := range []bool{true, false} {
 		some, err := m.Plane.Decisions(m.t.Context(), settled)
@@ -336,15 +344,13 @@ func (m *managed) wantDecisions(id string, want ...string) {
 		all = append(all, some...)
 	}
 	slices.SortFunc(all, func(a, b daemonapi.Decision) int { return a.Created.Compare(b.Created) })
-	var got, seen []string
+	var seen []string
 	for _, d := range all {
 		if d.Owner == id && !slices.Contains(seen, d.ID) {
 			got, seen = append(got, d.Source), append(seen, d.ID)
 		}
 	}
-	if !slices.Equal(got, want) {
-		m.t.Errorf("decisions from %q, want %q", got, want)
-	}
+	return got
 }
 
 // records are those of the journal.
