@@ -63,8 +63,9 @@ func newFleetInvite() *cobra.Command {
 		Use:   "invite",
 		Short: "Make a token by which one machine can join",
 		Long: `Make a token by which one machine can join within one hour, and print the command to type there. Run
-it on a machine that has a hub: the other machine joins at that one. Machines of one user may do everything with each other; what others may
-do is in each machine's own configuration, under fleet.allow.
+it on a machine that has a hub: the other machine joins at that one. Machines of one user may do
+everything with each other; what others may do is in each machine's own configuration, under
+fleet.allow.
 
 Exit code 0: done. 1: this machine has no hub, or this is an agent's shell. 2: usage error.`,
 		Example: `  stopgate fleet invite

@@ -73,6 +73,18 @@ func TestStatsOfProofs(t *testing.T) {
 	}
 }
 
+// A gate that takes less than a millisecond ran all the same; one that was only ever proven did not.
+func TestStatsOfAFastGate(t *testing.T) {
+	var tally stops.Tally
+	tally.Add(stops.Of(&event.Record{Kind: event.Answered, Event: "Stop", Session: "s1", Decision: "allow", Trees: []event.Tree{
+		{Root: "/web", Tree: "A", Gates: []event.Gate{gate("check:.:fast", event.GatePassed, "", 0), gate("check:.:never", event.GateProven, "", 0)}},
+	}}))
+	text := strings.Join(statsOf(&tally, everywhere).lines(false, 80), "\n")
+	if !strings.Contains(text, "SLOWEST") || !strings.Contains(text, "fast") || strings.Contains(text, "never ") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestStatsAreHarmless(t *testing.T) {
 	evil := "a\x1b]0;owned\a\x1b[2J\r\nb\u202e\x9b31m\x00" + strings.Repeat("x", 1<<20)
 	var tally stops.Tally

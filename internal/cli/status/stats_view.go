@@ -51,7 +51,7 @@ func (s *stats) lines(p term.Paint, width int) (lines []string) {
 	row("reviews", s.reviews())
 	lines = append(lines, s.table(p, width, "flakiest", []string{"FLIPS", "RUNS"}, s.worst(mostListed, func(g *gateStats) float64 { return float64(g.Flips) / float64(max(1, g.Runs)) }),
 		func(g *gateStats) []string { return []string{fmt.Sprint(g.Flips), fmt.Sprint(g.Runs)} })...)
-	lines = append(lines, s.table(p, width, "slowest", []string{"MEDIAN", "LONGEST", "RUNS", "PROVEN"}, s.worst(mostListed, func(g *gateStats) float64 { return float64(g.MedianMS) }),
+	lines = append(lines, s.table(p, width, "slowest", []string{"MEDIAN", "LONGEST", "RUNS", "PROVEN"}, s.worst(mostListed, slowness),
 		func(g *gateStats) []string {
 			return []string{elapsed(g.Typical()), elapsed(g.Slowest()), fmt.Sprint(g.Runs), fmt.Sprint(g.Proven)}
 		})...)
@@ -61,6 +61,14 @@ func (s *stats) lines(p term.Paint, width int) (lines []string) {
 		})...)
 	s.damage(row)
 	return lines
+}
+
+// slowness is more than zero for each gate that ran, also in less than a millisecond.
+func slowness(g *gateStats) float64 {
+	if g.Runs == 0 {
+		return 0
+	}
+	return 1 + float64(g.MedianMS)
 }
 
 // period is what was counted.
