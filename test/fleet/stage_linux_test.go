@@ -47,8 +47,12 @@ type size struct {
 
 func sizeOfRun() size {
 	if os.Getenv("STOPGATE_FULL") != "" {
+		faults, err := strconv.Atoi(os.Getenv("CHAOS_FAULTS"))
+		if err != nil {
+			faults = 100
+		}
 		return size{
-			faults: 100, part: 1, owners: 45, jobs: 150, work: "3s", longest: 10 * time.Second, long: 80 * time.Second,
+			faults: faults, part: 1, owners: 45, jobs: 150, work: "3s", longest: 10 * time.Second, long: 80 * time.Second,
 			between: 5 * time.Second, timeout: 90 * time.Minute, clocks: true,
 		}
 	}
