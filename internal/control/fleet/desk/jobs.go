@@ -78,7 +78,10 @@ func (s *session) find(ctx context.Context, id string, ask bool) (job.Job, error
 				return job.Job{}, err
 			}
 		}
-		if j, known := s.board.Job(id); known {
+		switch j, known := s.board.Job(id); {
+		case j.Trimmed():
+			return j, failure("not_found", fmt.Sprintf("job %s is %s, and ended so long ago that no more is kept of it", id, j.Status), "stopgate job list --all")
+		case known:
 			return j, nil
 		}
 	}
