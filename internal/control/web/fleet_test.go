@@ -47,14 +47,16 @@ func TestIssue20WithoutAFleetNothingIsSaid(t *testing.T) {
 	v := s.signedIn()
 	for _, path := range []string{"/", "/inbox", "/pipelines", "/sessions", "/enforcement"} {
 		body := v.get(path).body
-		for _, word := range []string{"/fleet", `class="host"`, "achine"} {
+		for _, word := range []string{"/fleet", "/jobs", `class="host"`, "achine"} {
 			if strings.Contains(body, word) {
 				t.Errorf("%s has %q", path, word)
 			}
 		}
 	}
-	if r := v.get("/fleet"); r.status != http.StatusOK || !strings.Contains(r.body, "stopgate fleet init") {
-		t.Errorf("%d %s", r.status, r.body)
+	for _, path := range []string{"/fleet", "/jobs", "/jobs/0123456789abcdef"} {
+		if r := v.get(path); r.status != http.StatusOK || !strings.Contains(r.body, "stopgate fleet init") {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
 	}
 }
 

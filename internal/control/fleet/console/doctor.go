@@ -294,6 +294,8 @@ func (d *diagnosis) checkMembers(s status) {
 		switch {
 		case m.State == "silent" || m.State == "lost":
 			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has not reported for %s", plain.Duration(time.Duration(m.Heard)*time.Second)), "is it up, and its daemon? On it: stopgate fleet doctor. If it is gone for good: stopgate fleet leave "+m.Name)
+		case m.State == "stopped":
+			d.add(levelWarn, "machine "+m.Name, "its daemon was stopped "+daemonapi.Span(time.Duration(m.Heard)*time.Second)+" ago", "to start it, on "+m.Name+": stopgate daemon start")
 		case m.Version != "" && m.Version != version():
 			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has version %s, and this machine %s", m.Version, version()), "install the same version on both")
 		}
