@@ -82,6 +82,12 @@ func TestIssue19HooksOfAnotherToolAreKnown(t *testing.T) {
 		"pnpx conclaude Stop":                                       AllTheirs,
 		"volta run conclaude Stop":                                  AllTheirs,
 		"nix run 'github:acme/conclaude?ref=v1' -- Stop":            AllTheirs,
+		"conclaude Stop `x`":                                        PartTheirs,
+		"`conclaude Stop`":                                          PartTheirs,
+		strings.Repeat(" ", maxLine) + "conclaude Stop":             PartTheirs, // it is not read
+		"for t in conclaude; do $t Stop; done":                      PartTheirs,
+		"alias c=conclaude; c Stop":                                 PartTheirs,
+		"sh ./conclaude Stop":                                       AllTheirs,
 		"npm test":                                                  NotTheirs,
 		"":                                                          NotTheirs,
 	} {

@@ -58,7 +58,8 @@ func TestIssue19OnlyWhatStopgateWroteLeavesTheGlobalConfig(t *testing.T) {
 
 func TestIssue19AGlobalConfigThatCannotBeReadStays(t *testing.T) {
 	for _, text := range []string{
-		"fleet: {projects: [{name: shop, path: \"/a\ntrust: enforce\nb\"}]}\ntrust: enforce\n", "trust: enforce\nquiet: [", "trust: enforce\nqiuet: true\n", "{trust: enforce}\n", "trust: &t enforce\n", newGlobal + "\x00"} {
+		"fleet: {projects: [{name: shop, path: \"/a\ntrust: enforce\nb\"}]}\ntrust: enforce\n", "trust: enforce\nquiet: [", "trust: enforce\nqiuet: true\n", "{trust: enforce}\n", "trust: &t enforce\n", newGlobal + "\x00",
+	} {
 		path := filepath.Join(t.TempDir(), "config.yml")
 		check(t, os.WriteFile(path, []byte(text), 0o600))
 		if got := FindEnforced(path); got != EnforcedNothing {
@@ -68,6 +69,16 @@ func TestIssue19AGlobalConfigThatCannotBeReadStays(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%q became %q: %v", text, got, err)
 		}
+	}
+}
+
+// An editor of Windows may have changed all line ends since.
+func TestIssue19TheLineMayEndAsOnWindows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yml")
+	check(t, os.WriteFile(path, []byte("quiet: true\r\ntrust: enforce\r\n"), 0o600))
+	check(t, WithdrawTrust(path))
+	if text, err := os.ReadFile(path); err != nil || string(text) != "quiet: true\r\n" {
+		t.Errorf("%q %v", text, err)
 	}
 }
 

@@ -17,8 +17,14 @@ func TestIssue20HowManyHubsAreEnough(t *testing.T) {
 		there, hubs  int
 		made, enough bool
 	}{
-		{1, 1, false, true}, {3, 3, false, true}, {2, 3, false, false}, {1, 3, false, false},
-		{1, 1, true, true}, {3, 3, true, true}, {2, 3, true, true}, {1, 3, true, false},
+		{1, 1, false, true},
+		{3, 3, false, true},
+		{2, 3, false, false},
+		{1, 3, false, false},
+		{1, 1, true, true},
+		{3, 3, true, true},
+		{2, 3, true, true},
+		{1, 3, true, false},
 	} {
 		if got := enoughOf(c.there, c.hubs, c.made); got != c.enough {
 			t.Errorf("%+v: %t", c, got)

@@ -18,8 +18,8 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
-	"github.com/stopgate/stopgate/internal/sys/statefile"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 var check = checktest.OK
