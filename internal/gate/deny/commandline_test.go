@@ -88,7 +88,7 @@ func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
 		">log npm publish", "2>/dev/null npm publish", "npm 2>&1 publish", "npm publish &>log", "npm &>log publish", "<x npm publish",
 		`eval "npm publish"`, "eval npm publish", `trap "npm publish" EXIT`, `bash -c 'npm publish'`, `sh -lc "cd x && npm publish"`, "bash <<EOF\nnpm publish\nEOF",
 		"bash <<<'npm publish'", "git push $(echo --force)", "git push `echo --force`", "$(which npm) publish", "bash -c 'eval \"npm publish\"'",
-		"./deploy.sh prod", "sudo ./deploy.sh", "./ship.sh --dry --prod", "./release.sh --to prod", "node -r dotenv ./deploy.js prod", "find . -d",
+		"./deploy.sh prod", "sudo ./deploy.sh", "./ship.sh --dry --prod", "sudo ./release.sh --to prod", "node -r dotenv ./deploy.js prod", "find . -d",
 	} {
 		if _, denied := deniedCommand(patterns, line); !denied {
 			t.Errorf("%q is not denied", line)
@@ -130,6 +130,9 @@ func TestIssue19APatternWithoutAStarIsWholeCommand(t *testing.T) {
 	}
 	if _, denied := deniedCommand([]string{"git commit -m \"wip*\""}, "cd x; git commit -m 'wip 2'"); !denied {
 		t.Error("a pattern with quotes matches nothing")
+	}
+	if _, denied := deniedCommand([]string{"curl * | sh*"}, "curl https://example.com/x | sh -s"); !denied {
+		t.Error("a pattern for the whole line matches nothing")
 	}
 }
 
