@@ -99,7 +99,7 @@ func (s *stage) do(f fault) (heal func() error, err error) {
 	case flipBit:
 		return func() error { return s.emptyHub(m) }, errors.Join(s.flipBit(m, f.pick), s.awaitNamed(m))
 	case slowSync:
-		return world.SlowSync(append(hubs(m), m.Daemon().PID()), 200*time.Millisecond)
+		return func() error { return m.SlowSync(0) }, m.SlowSync(200 * time.Millisecond)
 	case moveClock:
 		return func() error { return m.SetClock(0) }, m.SetClock(clockMoves[f.pick>>1%2])
 	case olderDaemon:

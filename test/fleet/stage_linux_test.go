@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,7 +41,7 @@ type size struct {
 	long    time.Duration // that some take
 	between time.Duration // two jobs that are added
 	timeout time.Duration
-	clocks  bool // the machines' clocks can be set: the programs are compiled for that
+	rigged  bool // the programs are compiled so that clocks can be set and disks slowed
 }
 
 func sizeOfRun() size {
@@ -53,7 +52,7 @@ func sizeOfRun() size {
 		}
 		return size{
 			faults: faults, part: 1, owners: 45, jobs: 150, work: "3s", longest: 10 * time.Second, long: 80 * time.Second,
-			between: 5 * time.Second, timeout: 90 * time.Minute, clocks: true,
+			between: 5 * time.Second, timeout: 90 * time.Minute, rigged: true,
 		}
 	}
 	return size{
@@ -106,8 +105,8 @@ func newStage(t *testing.T, seed uint64, n size, network world.Connect) *stage {
 	t.Helper()
 	bin := t.TempDir()
 	build := programs.Build
-	if n.clocks {
-		build = programs.BuildWithClock
+	if n.rigged {
+		build = programs.BuildRigged
 	}
 	check(t, build(bin, "test/chaos/standin", "test/standin/claude"))
 	ctx, cancel := context.WithTimeout(t.Context(), n.timeout)
@@ -215,13 +214,9 @@ func (s *stage) missing(k kind) string {
 		if s.disk == nil {
 			return "only root can make a small disk"
 		}
-	case slowSync:
-		if err := exec.Command("strace", "-o", os.DevNull, "true").Run(); err != nil {
-			return "strace: " + err.Error()
-		}
-	case moveClock:
-		if !s.clocks {
-			return "the programs have the true clock"
+	case slowSync, moveClock:
+		if !s.rigged {
+			return "the programs have the true clock and disk"
 		}
 	case olderDaemon:
 		if s.older == "" {

@@ -103,6 +103,3 @@ func (m *Machine) Daemon() *Life {
 	}
 	return m.lives[len(m.lives)-1]
 }
-
-// PID is the id of its process.
-func (l *Life) PID() int { return l.cmd.Process.Pid }

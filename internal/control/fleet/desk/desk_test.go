@@ -674,6 +674,10 @@ func TestIssue20AnAttemptComesBackAfterMonths(t *testing.T) {
 		t.Errorf("shown: %v", err)
 	}
 	if j, known := back.Known(one); !known || j.Status != "done" { // what a queue of work asks for
+		t.Errorf("%+v", j)
+	}
+}
+
 // A list of machines without this one is not complete: a machine that is missing in it may be there.
 func TestIssue20AJobIsCancelledByItsMachineWhereTheListIsNotComplete(t *testing.T) {
 	f, w := linktest.New(t), &world{}
