@@ -50,18 +50,23 @@ func (d *diagnosis) checkCopy(ctx context.Context, js jetstream.JetStream, id me
 		ctx, cancel := context.WithTimeout(ctx, copyPatience)
 		err := storage.CheckCopy(ctx, js, stream.Name, h.Name)
 		cancel()
-		what := fmt.Sprintf("%s (%s)", h.Name, h.Address)
-		switch {
-		case err == nil:
-			continue
-		case !errors.Is(err, store.ErrDamaged):
-			d.add(levelWarn, what, "its copy of "+stream.Name+" was not checked: "+err.Error(), "run stopgate fleet doctor again once all hubs have caught up")
-		case len(id.Hubs) == 1:
-			d.add(levelDead, what, err.Error()+"; there is no other copy", "look at the disk of that machine; then make the fleet again: stopgate fleet leave, init and join")
-		default:
-			d.add(levelDead, what, err.Error(), fmt.Sprintf("the other hubs have everything, and give it back: on that machine, stopgate daemon stop; kill %d; remove the folder fleet/hub/jetstream in its state directory; stopgate daemon start", h.Status.PID))
+		if err != nil {
+			d.unreadable(id, h, stream.Name, err)
+			return false
 		}
-		return false
 	}
 	return true
+}
+
+// unreadable says why a hub's copy of a stream was not read to its end, and what helps.
+func (d *diagnosis) unreadable(id member.Identity, h hubLook, stream string, err error) {
+	what := fmt.Sprintf("%s (%s)", h.Name, h.Address)
+	switch {
+	case !errors.Is(err, store.ErrDamaged):
+		d.add(levelWarn, what, "its copy of "+stream+" was not checked: "+err.Error(), "run stopgate fleet doctor again once all hubs have caught up")
+	case len(id.Hubs) == 1:
+		d.add(levelDead, what, err.Error()+"; there is no other copy", "look at the disk of that machine; then make the fleet again: stopgate fleet leave, init and join")
+	default:
+		d.add(levelDead, what, err.Error(), fmt.Sprintf("the other hubs have everything, and give it back: on that machine, stopgate daemon stop; kill %d; remove the folder fleet/hub/jetstream in its state directory; stopgate daemon start", h.Status.PID))
+	}
 }
