@@ -209,7 +209,7 @@ func (h hubLook) state(now time.Time) string {
 	return strings.Join(append(words, h.Status.Version), ", ")
 }
 
-// table lays rows out in columns, the first of which are their names.
+// table lays rows out in columns. The first row has their names.
 func table(rows [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
