@@ -234,7 +234,7 @@ func TestIssue20PagesOfAFleet(t *testing.T) {
 		"/jobs?status=done":                     {"fix 1234"},
 		"/jobs/" + strings.Repeat("1", 16):      {"Why it waits", "no machine has the label huge-disk", "Cancel…"},
 		"/jobs/" + strings.Repeat("b", 16):      {"desk does not report", "Answer"},
-		"/fleet":                                {"Fleet lab", "this machine", "3 more agents", "gpu, big-disk", "has been asleep for 1 h", "has never reported"},
+		"/fleet":                                {"Fleet lab", "this machine", "3 more jobs", "gpu, big-disk", "has been asleep for 1 h", "has never reported"},
 	} {
 		for _, width := range []int64{phone, desktop} {
 			for _, dark := range []bool{false, true} {

@@ -146,7 +146,7 @@ func (p *Plane) removeUnit(path string) error {
 }
 
 // ourUnit is the unit's text. Its first line holds a hash of the others, by which we
-// know again what nobody edited.
+// know a unit that was not edited.
 func ourUnit() (string, error) {
 	program, err := here.FindProgram("stopgated", os.Environ())
 	if err != nil {

@@ -116,7 +116,7 @@ func (s *decisionShow) facts() (lines []string) {
 	return lines
 }
 
-// onExpiry is what happens to a decision that nobody makes.
+// onExpiry is what happens to a decision that no person makes in time.
 func onExpiry(d *daemonapi.Decision) string {
 	cancelled := "then it is cancelled"
 	switch {

@@ -200,7 +200,7 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 	return nil
 }
 
-// daemonRuns reports whether somebody answers on the socket.
+// daemonRuns reports whether a daemon answers on the socket.
 func daemonRuns(ctx context.Context, stateDir string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -179,8 +179,8 @@ func checkID(id string) error {
 	return nil
 }
 
-// ids wants arguments that a check lets through, the first of which are ids. Nobody is
-// asked, and no daemon started, because of what can be none.
+// ids wants arguments that a check lets through, and of these the first ones to be ids. What
+// cannot be an id starts no daemon.
 func ids(check cobra.PositionalArgs, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -18,7 +18,7 @@ import (
 type ownerShow struct {
 	owner daemonapi.Owner
 	now   func() time.Time
-	last  *lastLine // of its log; nil where nobody watches
+	last  *lastLine // of its log; nil without --watch
 }
 
 // lastLine holds the last line of a log that is being read.
@@ -260,7 +260,7 @@ func visitName(v *daemonapi.Visit) string {
 }
 
 // says is what there is to say about a step; nothing where it is completed. Of one at
-// work, whoever watches sees what it printed last.
+// work, --watch shows what it printed last.
 func (s *ownerShow) says(p term.Paint, v *daemonapi.Visit, room int) string {
 	last := s.last.String()
 	switch {
@@ -274,7 +274,7 @@ func (s *ownerShow) says(p term.Paint, v *daemonapi.Visit, room int) string {
 	return "  " + inState(p, v.Outcome, term.Cut(v.Outcome, room))
 }
 
-// mark is one character for how a step stands. Only where somebody watches, it turns.
+// mark is one character for how a step stands. With --watch it turns.
 func (s *ownerShow) mark(p term.Paint, v *daemonapi.Visit, now time.Time) string {
 	switch v.Outcome {
 	case "completed":

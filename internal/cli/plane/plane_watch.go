@@ -11,11 +11,11 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// reconnectPatience is how long somebody who watches waits for a daemon that is gone:
+// reconnectPatience is how long --watch waits for a daemon that is gone:
 // it may be restarted just now.
 const reconnectPatience = 15 * time.Second
 
-// errGone says that the daemon ended while somebody watched.
+// errGone says that the daemon ended during --watch.
 var errGone = errors.New("the daemon has stopped")
 
 // isLost reports whether the daemon was there and is no more: it ended, or was killed in

@@ -19,7 +19,7 @@ type DaemonStatus struct {
 	Status  *daemonapi.Status `json:"status,omitempty"`
 	// Agents are those that have not ended.
 	Agents []daemonapi.Agent `json:"agents,omitempty"`
-	// Open are the decisions that somebody has to make.
+	// Open are the decisions that wait for a person.
 	Open []daemonapi.Decision `json:"decisions,omitempty"`
 	// Fleet is the one that this machine is in.
 	Fleet *daemonapi.Fleet `json:"fleet,omitempty"`
@@ -68,7 +68,7 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	return d
 }
 
-// Print shows what is under way, and what waits for somebody.
+// Print shows what is under way, and what waits for a person.
 func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	switch {
 	case !d.Running && d.Needed:

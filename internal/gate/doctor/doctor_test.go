@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // newPlace is a project whose Stop hook is this binary.
@@ -108,5 +110,27 @@ func TestVersions(t *testing.T) {
 		if got := atLeast(version, "2.1.211"); got != want {
 			t.Errorf("%q: %t", version, got)
 		}
+	}
+}
+
+// Stops are enforced where only other parts of the configuration are not.
+func TestIssue19APartIsNotInForce(t *testing.T) {
+	e := examination{project: &config.Project{}}
+	e.uncovered(hook.PreToolUse)
+	if r := (Report{Findings: e.findings}); !r.Dead() || !r.Partly() {
+		t.Errorf("deny rules: %+v", r)
+	}
+	for what, more := range map[string]func(e *examination){
+		"commands for Stop": func(e *examination) { e.uncovered(hook.Stop) },
+		"something else":    func(e *examination) { e.find(Dead, "program", "it is gone", "") },
+	} {
+		also := examination{project: e.project, findings: slices.Clone(e.findings)}
+		more(&also)
+		if r := (Report{Findings: also.findings}); r.Partly() {
+			t.Errorf("%s: %+v", what, r)
+		}
+	}
+	if (Report{}).Partly() {
+		t.Error("all is well, and a part is not")
 	}
 }

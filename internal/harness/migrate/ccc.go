@@ -125,7 +125,7 @@ func (p *cccPlan) provider(name string, v *hujson.Value) {
 	fields, _ := jsonfile.ObjectOf(v)
 	for key, v := range jsonfile.Members(fields) {
 		if key != "env" {
-			p.add(v, Item{Setting: setting + "." + plain.Name(key), Fate: Carried, To: "the same: Claude Code gets it as a setting, whether or not it knows it"})
+			p.add(v, Item{Setting: setting + "." + plain.Name(key), Fate: Carried, To: "the same: Claude Code gets it as a setting"})
 		}
 	}
 	if p.config == nil {

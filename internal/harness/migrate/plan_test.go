@@ -158,6 +158,7 @@ func TestIssue19HugeFilesAreFaults(t *testing.T) {
 func TestIssue19AFaultHidesNoReport(t *testing.T) {
 	conclaude := txtar.File{Name: "proj/.conclaude.yaml", Data: []byte("stop: {commands: [{run: make test}]}\n")}
 	gauntlet := txtar.File{Name: "proj/.gauntlet/run_gauntlet.md"}
+	review := txtar.File{Name: "proj/.gauntlet/reviews/style.md", Data: []byte("Look.\n")}
 	ccc := txtar.File{Name: "home/.claude/ccc.json", Data: []byte(`{"providers": {"a": {}}}`)}
 	for _, broken := range []txtar.File{
 		{Name: "home/.claude/settings.json", Data: []byte("{")},
@@ -168,7 +169,7 @@ func TestIssue19AFaultHidesNoReport(t *testing.T) {
 		{Name: "proj/.gauntlet/config.yml", Data: make([]byte, 10<<20)},
 		{Name: "proj/.gauntlet/checks/lint.yml", Data: make([]byte, 10<<20)},
 	} {
-		dir, _ := unpack(t, &txtar.Archive{Files: []txtar.File{conclaude, gauntlet, ccc, broken}})
+		dir, _ := unpack(t, &txtar.Archive{Files: []txtar.File{conclaude, gauntlet, review, ccc, broken}})
 		draft := &Draft{Root: filepath.Join(dir, "proj"), Getenv: os.Getenv}
 		report, err := Survey(draft, Tools())
 		if err != nil || len(report.Faults) != 1 {
@@ -178,7 +179,7 @@ func TestIssue19AFaultHidesNoReport(t *testing.T) {
 		if got := report.Tools(); !slices.Equal(got, []string{"agent-gauntlet", "conclaude", "ccc"}) {
 			t.Errorf("%s: %v", broken.Name, got)
 		}
-		if text := asText(draft, report); !strings.Contains(text, "stop.commands[0]: make test") || !strings.Contains(text, "check make-test in") || !strings.Contains(text, "providers.a") {
+		if text := asText(draft, report); !strings.Contains(text, "stop.commands[0]: make test") || !strings.Contains(text, "check make-test in") || !strings.Contains(text, "providers.a") || !strings.Contains(text, "review style") {
 			t.Errorf("%s: %s", broken.Name, text)
 		}
 		if len(report.Changes)+len(report.Next()) > 0 {

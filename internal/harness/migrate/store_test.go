@@ -265,7 +265,7 @@ func TestIssue19WhatIsLeftDoesNotHoldTheNextMigration(t *testing.T) {
 func TestIssue19ALongNameHasACopy(t *testing.T) {
 	s := newScene(t)
 	d := &Draft{Root: s.root, Getenv: os.Getenv}
-	path := filepath.Join(s.root, strings.Repeat("é", 120)+".json")
+	path := filepath.Join(s.root, strings.Repeat("é", 124)+".json")
 	check(t, os.WriteFile(path, []byte("{}"), 0o600))
 	check(t, d.Write(path, []byte(`{"a": 1}`)))
 	store := NewStore(s.state)

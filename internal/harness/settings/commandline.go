@@ -231,7 +231,7 @@ func assigns(word string) bool {
 	})
 }
 
-// afterOptions are the words behind the options, of which some have a value.
+// afterOptions are the words behind the options. Those in valued have a value.
 func afterOptions(words, valued []string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		option := words[0]

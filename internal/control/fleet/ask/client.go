@@ -28,7 +28,7 @@ const (
 // Send asks another member. The error is ErrNotSent or ErrUnknown, or the context's; an answer may be a
 // failure itself.
 func Send(ctx context.Context, l *link.Link, version, to string, r Request) (Answer, error) {
-	if !l.Conn.IsConnected() { // it would be kept, and sent when nobody wants it any more
+	if !l.Conn.IsConnected() { // it would be kept, and sent when the caller no longer waits
 		return Answer{}, fmt.Errorf("%w: not connected to the fleet", ErrNotSent)
 	}
 	m, err := r.Encode(l.Ask(to, l.Member), version)

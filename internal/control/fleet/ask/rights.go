@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
-// Needed is what a member needs to be allowed for a route. A route that is not here is not for others at all,
-// whoever they are: a new one is refused until it is put here.
+// Needed is what a member needs to be allowed for a route. A route that is not here is not for other
+// members at all: a new one is refused until it is put here.
 //
 // Not here are: what is for the hooks of an agent on its machine; what decides about the machine itself (stop,
 // backup, prune, the web page, workspaces, queues of work, schedules, workers); and streams that do not end.

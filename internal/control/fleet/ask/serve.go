@@ -25,7 +25,7 @@ import (
 const (
 	// atOnce is how many requests of others are answered at once.
 	atOnce = 16
-	// longest is how long one may take: whoever asked does not wait as long.
+	// longest is how long one may take: the member that asked does not wait as long.
 	longest = 30 * time.Second
 )
 

@@ -184,6 +184,10 @@ func (c *command) checkOwnHub(d *diagnosis, id member.Identity) {
 // checkHub says how a hub is, and whether it can be used.
 func (c *command) checkHub(ctx context.Context, d *diagnosis, id member.Identity, number int, h *hubLook) bool {
 	what := fmt.Sprintf("%s (%s)", h.Name, h.Address)
+	if h.TakenOut {
+		d.add(levelWarn, what, "the machine that ran it was taken out: losing another hub stops the fleet", "a machine at the same address can take its place: stopgate fleet invite --hub, on the machine that made the fleet")
+		return false
+	}
 	if h.err != nil {
 		level := levelWarn // the others may do
 		if len(id.Hubs) == 1 {

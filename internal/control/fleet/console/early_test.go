@@ -36,6 +36,7 @@ func TestIssue20AHubsTokenIsForOneMachine(t *testing.T) {
 		t.Errorf("something was written: %v", err)
 	}
 	s.ok("c", "join", third, "--name", "c")
+	s.fails(1, "in the fleet home already, as c", "c", "join", third, "--name", "c") // its own hub has the ports
 }
 
 // The founder takes a hub out before the fleet's store is made, and another machine takes its place. The hub that

@@ -59,10 +59,10 @@ func (c *command) invite(ctx context.Context, user string, runs bool) error {
 	expires := now.Add(hub.Valid)
 	v := invitation{Token: token.String(), User: user, Expires: &expires}
 	v.Command = "stopgate fleet join " + v.Token
-	text := fmt.Sprintf("On the other machine, before %s, once stopgate is installed:\n\n  %s\n\nThe token is for one machine of %s. Who has it can join in its place: send it as you send a password.\n", expires.Local().Format("15:04"), v.Command, user)
+	text := fmt.Sprintf("On the other machine, before %s, once stopgate is installed:\n\n  %s\n\nThe token is for one machine of %s. Another person who has it can join in its place: send it as you send a password.\n", expires.Local().Format("15:04"), v.Command, user)
 	if runs {
 		v.Hub = token.At.Address()
-		text = fmt.Sprintf("On the machine with the address %s, before %s, once stopgate is installed:\n\n  %s\n\nThe token makes that machine a hub. Who has it can join in its place: send it as you send a password.\n", token.At.Host, expires.Local().Format("15:04"), v.Command)
+		text = fmt.Sprintf("On the machine with the address %s, before %s, once stopgate is installed:\n\n  %s\n\nThe token makes that machine a hub. Another person who has it can join in its place: send it as you send a password.\n", token.At.Host, expires.Local().Format("15:04"), v.Command)
 	}
 	if replaced {
 		text += fmt.Sprintf("It replaces the token that was made before for the hub at %s, which is void now.\n", v.Hub)

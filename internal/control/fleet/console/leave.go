@@ -52,7 +52,7 @@ func (c *command) remove(ctx context.Context, id member.Identity, name string) e
 	}
 	text := fmt.Sprintf("%s is no longer in the fleet %s; the hubs refuse it from now on\n", name, id.Fleet)
 	if number > 0 {
-		text += fmt.Sprintf("\nIt ran %s, and has a certificate of the fleet: if it may be in foreign hands, make the fleet again.\n%s", member.HubName(number), replaceHub)
+		text += fmt.Sprintf("\nIt ran %s, and has a certificate of the fleet: if another person may have that machine, make the fleet again.\n%s", member.HubName(number), replaceHub)
 	}
 	return c.show(left{Fleet: id.Fleet, Member: name, Told: true}, text)
 }

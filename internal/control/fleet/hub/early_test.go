@@ -5,9 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 )
 
@@ -110,5 +113,65 @@ func TestIssue20AHubThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 	if err := waiting(func(h *hub) { h.id.Key = "another" }, t.Context()); err == nil || !strings.Contains(err.Error(), "has left the fleet") {
 		t.Errorf("its machine has left: %v", err)
+	}
+}
+
+// What the founder's hub did before there was a store holds against a record of one that did not know; and of hubs other
+// than itself only the founder's hub writes records.
+func TestIssue20TheFoundersCopyHoldsWhenTheStoreIsMade(t *testing.T) {
+	f := newFleet(t, 1)
+	h := &hub{Options: testOptions(f.state("a")), id: f.identity("a"), since: time.Now()}
+	h.names.Fleet = h.id.Fleet
+	check(t, h.start(t.Context()))
+	defer func() {
+		h.nc.Close()
+		h.server.Shutdown()
+		h.server.WaitForShutdown()
+	}()
+	eventually(t, "the store is made", func() error { return h.make(t.Context()) })
+	l, err := link.Open(t.Context(), h.nc, h.id.Fleet, hubUser)
+	check(t, err)
+	defer l.Close()
+	members := func() map[string]member.Record {
+		t.Helper()
+		check(t, h.catchUp(t.Context(), l.Log))
+		all, err := h.id.Members(t.Context(), l.Log)
+		check(t, err)
+		stored := map[string]member.Record{}
+		for _, r := range all {
+			stored[r.Name] = r
+		}
+		return stored
+	}
+
+	key := func() string {
+		pair, err := nkeys.CreateUser()
+		check(t, err)
+		public, err := pair.PublicKey()
+		check(t, err)
+		return public
+	}
+	out := member.Record{Name: "b", User: "anna", Key: key(), Hub: 2, Time: time.Now().UTC().Truncate(time.Second)}
+	check(t, h.write(t.Context(), l.Log, out))
+	out.Left = true
+	check(t, h.users.set(out))
+	if stored := members(); !stored["b"].Left {
+		t.Errorf("b is back: %+v", stored)
+	}
+	again := out
+	again.Left, again.Key, again.Time = false, key(), out.Time.Add(time.Minute)
+	check(t, again.Append(t.Context(), l.Log, h.id.Fleet, h.users.certificate))
+	if stored := members(); stored["b"].Left {
+		t.Errorf("another machine that took its place is out: %+v", stored)
+	}
+
+	check(t, h.users.set(member.Record{Name: "d", User: "anna", Key: key(), Hub: 3, Time: out.Time}))
+	h.id.Hub = 2
+	if _, known := members()["d"]; known {
+		t.Error("another hub than the founder's writes what its copy says")
+	}
+	h.id.Hub = 1
+	if _, known := members()["d"]; !known {
+		t.Error("a hub that joined before the store was made is lost")
 	}
 }

@@ -25,7 +25,7 @@ const (
 	mostInvitations = 200
 )
 
-// invitation is a token that was given out. It is good at this hub alone, which so needs nobody else to know
+// invitation is a token that was given out. It is good at this hub alone, so that no other one has to know
 // that it was used.
 type invitation struct {
 	Key     string    `json:"key"` // the public one

@@ -104,7 +104,7 @@ func (n Names) View(member, owner string) string { return n.prefix() + ".view." 
 // Beat is the subject of a member's heartbeat.
 func (n Names) Beat(member string) string { return n.prefix() + ".beat." + member }
 
-// Ask is the subject of a request. The servers see to it that nobody asks in another's name.
+// Ask is the subject of a request. The servers refuse a member that asks in another's name.
 func (n Names) Ask(to, from string) string { return n.prefix() + ".api." + to + "." + from }
 
 // AskHub is the subject of a request to a hub: to join, to leave, how it is.

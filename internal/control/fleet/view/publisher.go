@@ -231,7 +231,7 @@ func (p *Publisher) renew(ctx context.Context, l *link.Link, id string, words bo
 }
 
 // publish publishes a text unless the servers have it. The word that a view was removed goes by itself after a
-// while: whoever did not hear it by then reads everything from the beginning.
+// while: a member that did not hear it by then reads everything from the beginning.
 func (p *Publisher) publish(ctx context.Context, l *link.Link, id string, text []byte) error {
 	p.mu.Lock()
 	h, has := p.held[id]
