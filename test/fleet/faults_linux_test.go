@@ -209,12 +209,22 @@ func (s *stage) emptyHub(m *world.Machine) error {
 	if err := s.awaitWhole(); err != nil {
 		return err
 	}
-	// The daemon starts the hub again at once: it must find nothing.
-	if err := m.Daemon().Signal(syscall.SIGSTOP); err != nil {
+	return s.withoutHub(m, syscall.SIGKILL, func() error {
+		parts, err := filepath.Glob(filepath.Join(hubStore(m), "*")) // the directory may be a disk of its own
+		for _, part := range parts {
+			err = errors.Join(err, os.RemoveAll(part))
+		}
+		return err
+	})
+}
+
+// withoutHub ends a machine's hub by a signal, and does something before it is started again.
+func (s *stage) withoutHub(m *world.Machine, signal syscall.Signal, do func() error) error {
+	if err := m.Daemon().Signal(syscall.SIGSTOP); err != nil { // it starts the hub again at once
 		return err
 	}
 	defer func() { _ = m.Daemon().Signal(syscall.SIGCONT) }()
-	if err := s.signalHub(m, syscall.SIGKILL); err != nil {
+	if err := s.signalHub(m, signal); err != nil {
 		return err
 	}
 	for len(hubs(m)) > 0 {
@@ -222,19 +232,11 @@ func (s *stage) emptyHub(m *world.Machine) error {
 			return err
 		}
 	}
-	parts, err := filepath.Glob(filepath.Join(hubStore(m), "*")) // the directory may be a disk of its own
-	for _, part := range parts {
-		err = errors.Join(err, os.RemoveAll(part))
-	}
-	return err
+	return do()
 }
 
-// awaitNamed waits until stopgate fleet doctor names a machine's hub as one whose copy is damaged. A hub that has
-// just been started reads its disk, and not its memory.
+// awaitNamed waits until stopgate fleet doctor names a machine's hub as one whose copy is damaged.
 func (s *stage) awaitNamed(m *world.Machine) error {
-	if err := s.signalHub(m, syscall.SIGKILL); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Minute)
 	defer cancel()
 	hub, last := member.HubName(m.Number+1), ""
@@ -254,20 +256,26 @@ func (s *stage) awaitNamed(m *world.Machine) error {
 	return s.ctx.Err()
 }
 
-// flipBit flips one bit of what a hub has of the fleet's store.
+// flipBit flips one bit of what a hub has of the fleet's store. The hub is ended in good order for that: one that was
+// killed reads the newest of its files at its next start, and gets from the others what it cannot read; one that runs
+// has those in memory.
 func (s *stage) flipBit(m *world.Machine, pick uint64) error {
 	if err := s.awaitWhole(); err != nil {
 		return err
 	}
+	return s.withoutHub(m, syscall.SIGTERM, func() error { return s.flipBitIn(hubStore(m), pick) })
+}
+
+func (s *stage) flipBitIn(dir string, pick uint64) error {
 	var files []string
-	err := filepath.WalkDir(hubStore(m), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".blk" && strings.Contains(path, "/SG_") && !strings.Contains(path, "-snapshots") && strings.Contains(path, "/msgs/") {
 			files = append(files, path)
 		}
 		return nil
 	})
 	if err != nil || len(files) == 0 {
-		return fmt.Errorf("nothing to flip a bit of in %s: %w", hubStore(m), err)
+		return fmt.Errorf("nothing to flip a bit of in %s: %w", dir, err)
 	}
 	f, err := os.OpenFile(files[pick%uint64(len(files))], os.O_RDWR, 0)
 	if err != nil {
