@@ -789,6 +789,9 @@ func (f *fakePlane) Job(_ context.Context, id string) (daemonapi.Job, error) {
 func (f *fakePlane) AddJob(_ context.Context, a daemonapi.AddJob) (daemonapi.Job, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.stumble(a.ID); err != nil {
+		return daemonapi.Job{}, err
+	}
 	j := daemonapi.Job{
 		ID: a.ID, Project: cmp.Or(a.ProjectName, "here"), Command: a.Command, Args: a.Args, Needs: a.Needs, Only: a.Only, OnLost: a.OnLost,
 		Cap: a.Cap, Reserve: a.Reserve, Status: "pending", Waits: []string{"no machine has the label gpu"}, By: "laptop", Added: time.Now(), Since: time.Now(),
@@ -799,7 +802,9 @@ func (f *fakePlane) AddJob(_ context.Context, a daemonapi.AddJob) (daemonapi.Job
 
 func (f *fakePlane) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) {
 	j, err := f.Job(ctx, id)
-	j.Status = "cancelled"
+	if j.Status = "cancelled"; j.Command == "away" {
+		j.Attempt, j.Host, j.Reason = 1, "vps", "cancelled by laptop while vps was asleep; it may still run there until vps is back"
+	}
 	return j, err
 }
 

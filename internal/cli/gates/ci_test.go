@@ -53,8 +53,8 @@ checks:
 // TestWorkflow is read as YAML, as GitHub does.
 func TestWorkflow(t *testing.T) {
 	for name, flow := range map[string]workflow{
-		"plain": {ci: &config.CI{}, folder: "."},
-		"whole": {ci: testCI(t, wholeCI), base: "origin/develop", folder: "tools/my app"},
+		"plain": {ci: &config.CI{}, release: "latest", folder: "."},
+		"whole": {ci: testCI(t, wholeCI), release: "latest", base: "origin/develop", folder: "tools/my app"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := string(stamp(flow.yaml()))

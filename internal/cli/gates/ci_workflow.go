@@ -1,7 +1,6 @@
 package gates
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -117,7 +116,7 @@ jobs:
         run: sh -c "$SCRIPT"
 `, flow(branch), flow(filepath.ToSlash(w.folder)), w.services(), w.runtimes(),
 		flow(filepath.ToSlash(w.folder)+"/${{ matrix.job.working_directory }}"),
-		flow("origin/"+branch), cmp.Or(w.release, "latest"))
+		flow("origin/"+branch), w.release)
 	return b.String()
 }
 

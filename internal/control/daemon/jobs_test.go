@@ -101,6 +101,19 @@ func TestIssue20OtherMachinesStartOnlyWhatWasApproved(t *testing.T) {
 	}
 }
 
+// A question about a job is found by the name of its project, and by where that is here.
+func TestIssue20QuestionsAboutAProject(t *testing.T) {
+	m, root := doing(t, twoSteps)
+	for project, want := range map[string]bool{"": true, root: true, "shop": true, "/elsewhere": false, "other": false} {
+		if got := m.asksFor(&api.Query{Project: project}, daemonapi.Decision{Project: "shop", Name: "fix"}); got != want {
+			t.Errorf("%q: %t", project, got)
+		}
+	}
+	if m.asksFor(&api.Query{Project: root}, daemonapi.Decision{Project: "other"}) {
+		t.Error("a question about another project")
+	}
+}
+
 // The budget of a runbook is what a job reserves.
 func TestIssue20TheBudgetOfAJob(t *testing.T) {
 	m, _ := doing(t, strings.Replace(twoSteps, "[pipeline.build]", "[pipeline.build]\nbudget = { usd = 2.5 }", 1))

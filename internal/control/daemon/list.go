@@ -233,13 +233,17 @@ func (p *plane) jobQuestions(q *api.Query) iter.Seq[daemonapi.Decision] {
 			return
 		}
 		for d := range p.desk.Questions() {
-			here := q.Project != "" && q.Project == p.rootOf(d.Project)
-			wanted := (here || api.Is(q.Project, d.Project)) && api.Is(q.Name, d.Name) && api.Is(q.Owner, d.Owner) && q.AllowsTime(d.Created)
-			if wanted && !yield(d) {
+			if p.asksFor(q, d) && !yield(d) {
 				return
 			}
 		}
 	}
+}
+
+// asksFor reports whether a query asks for a decision about a job. Its project has a name, and people ask by its root.
+func (p *plane) asksFor(q *api.Query, d daemonapi.Decision) bool {
+	here := q.Project != "" && q.Project == p.rootOf(d.Project)
+	return (here || api.Is(q.Project, d.Project)) && api.Is(q.Name, d.Name) && api.Is(q.Owner, d.Owner) && q.AllowsTime(d.Created)
 }
 
 // decisionsOf are an owner's open decision, or those that are settled.

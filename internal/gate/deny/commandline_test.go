@@ -41,6 +41,8 @@ func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
 		"a \"$(cat <<'EOF'\nit's (\nEOF\n)\"; git push": true,
 		"echo $((1 << 2)); git push":                    true,
 		"((x = 1 << 2)); git push":                      true,
+		"((x = 1 << 2))\ngit push":                      true,
+		"echo ${x:-'}'}; git push":                      true,
 		"echo ${x#\"'\"}; git push":                     true,
 		"echo $'it\\'s'; git push":                      true,
 		"true # it's\ngit push":                         true,
@@ -54,6 +56,7 @@ func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
 		"echo 'first; git push'":                        false,
 		"git commit -m \"first\n\ngit push\"":           false,
 		"cat <<'EOF' >notes\ngit push\nEOF":             false,
+		"cat <<'EOF' >notes\n$(git push)\nEOF":          false,
 		"a \"$(cat <<'EOF'\ngit push\nEOF\n)\"":         false,
 		"git log --grep push":                           false,
 		"git add push.go":                               false,
@@ -69,7 +72,7 @@ func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
 
 // The order of arguments, wrappers and the spelling of a word change nothing.
 func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
-	patterns := []string{"git push --force*", "git push * +*", "git reset --hard*", "rm -rf *", "npm publish*", "make deploy*", "git checkout -- *", "./deploy.sh*"}
+	patterns := []string{"git push --force*", "git push * +*", "git reset --hard*", "rm -rf *", "npm publish*", "make deploy*", "git checkout -- *", "./deploy.sh*", "./ship.sh --prod*", "./release*prod*", "node ./deploy.js*", "find -d*"}
 	for _, line := range []string{
 		"git push origin main --force", "git push origin +main", "git push origin --force-with-lease main", "git reset HEAD~1 --hard",
 		"rm -fr x", "rm -r -f x", "rm x -rf", "rm -rfv x", "rm -v -f -r x",
@@ -78,25 +81,39 @@ func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
 		"timeout 10 git push --force", "timeout -s KILL 10 git push --force", "nice -n 5 git push --force", "nice -5 git push --force",
 		"echo x | xargs git push --force", "xargs -0 -n 1 rm -rf", "xargs -I{} rm -rf {}", "stdbuf -oL npm publish", "setsid npm publish", "ionice -c3 npm publish",
 		"coproc npm publish", "doas -u x npm publish", "npx npm publish", "npx -y npm publish", "sudo -u x -- npm publish", "timeout --signal KILL 5 nice npm publish",
-		"find . -name x -exec rm -rf {} \\;", "find . -type f -print -execdir rm -rf {} +", "find . -exec sudo npm publish ';'",
+		"find . -name x -exec rm -rf {} \\;", "find . -type f -print -execdir rm -rf {} +", "find . -exec sudo npm publish ';'", "find . -exec echo {} + -exec npm publish \\;",
+		"builtin npm publish", "bunx npm publish", "busybox npm publish", "pnpx npm publish", "unbuffer npm publish", "caffeinate -t 5 npm publish", "chroot /x npm publish",
+		"flock -w 5 lock npm publish", "parallel -j 2 npm publish", "strace -o log npm publish", "watch -n 5 npm publish",
 		"/usr/bin/git push --force", `\git push --force`, `"git" push --force`, `g'i't push "--force"`, "git.exe push --force",
-		">log npm publish", "2>/dev/null npm publish", "npm 2>&1 publish", "npm publish &>log", "<x npm publish",
+		">log npm publish", "2>/dev/null npm publish", "npm 2>&1 publish", "npm publish &>log", "npm &>log publish", "<x npm publish",
 		`eval "npm publish"`, "eval npm publish", `trap "npm publish" EXIT`, `bash -c 'npm publish'`, `sh -lc "cd x && npm publish"`, "bash <<EOF\nnpm publish\nEOF",
 		"bash <<<'npm publish'", "git push $(echo --force)", "git push `echo --force`", "$(which npm) publish", "bash -c 'eval \"npm publish\"'",
-		"./deploy.sh prod", "sudo ./deploy.sh",
+		"./deploy.sh prod", "sudo ./deploy.sh", "./ship.sh --dry --prod", "sudo ./release.sh --to prod", "node -r dotenv ./deploy.js prod", "find . -d",
 	} {
 		if _, denied := deniedCommand(patterns, line); !denied {
 			t.Errorf("%q is not denied", line)
 		}
 	}
 	for _, line := range []string{
-		"git push origin main", "git push --follow-tags", "git reset HEAD~1", "git reset --soft HEAD", "rm -f x", "rm -r x", "rm x --force-rf",
+		"git push origin main", "git push --follow-tags", "git reset HEAD~1", "git reset --soft HEAD", "rm -f x", "rm -r x", "rm x --force-rf", "rm -rf", "rm -- -rf x", "git push origin -- --force", "find . -delete",
 		"git log --grep push --force", "git commit -m 'push --force'", "git commit -m push --force-x", "git add +x", "npm run publish", "npm -g install publish-tool", "npm --silent run publish",
 		"npm install publish", "make test", "echo rm -rf x", "grep -rn 'rm -rf' .", "git checkout main", "git rm -rf x", "find . -name rm", "deploy.sh", "which npm",
 		"timeout 10 echo npm publish", "printf 'npm publish\\n' >notes.md", "man git push --force", "docker run x npm publish", "git push origin main; npm test -- --force",
 	} {
 		if p, denied := deniedCommand(patterns, line); denied {
 			t.Errorf("%q is denied by %q", line, p)
+		}
+	}
+}
+
+// A word of a pattern is compared as a pattern where it is one, and else as it is.
+func TestIssue19WordsOfAPatternAreCompared(t *testing.T) {
+	for pattern, denied := range map[string]bool{
+		"svn {commit,ci} --force*": true, "svn c? --force*": true, "svn [ac]i --force*": true, `svn c\i --force*`: true, "svn ci --force*": true,
+		"svn c --force*": false, "svn {a,b}i --force*": false, "svn cii --force*": false,
+	} {
+		if _, got := deniedCommand([]string{pattern}, "svn ci x --force"); got != denied {
+			t.Errorf("%q: denied is %t, want %t", pattern, got, denied)
 		}
 	}
 }
@@ -113,6 +130,9 @@ func TestIssue19APatternWithoutAStarIsWholeCommand(t *testing.T) {
 	}
 	if _, denied := deniedCommand([]string{"git commit -m \"wip*\""}, "cd x; git commit -m 'wip 2'"); !denied {
 		t.Error("a pattern with quotes matches nothing")
+	}
+	if _, denied := deniedCommand([]string{"curl * | sh*"}, "curl https://example.com/x | sh -s"); !denied {
+		t.Error("a pattern for the whole line matches nothing")
 	}
 }
 
@@ -131,7 +151,14 @@ func TestIssue19ALongCommandLineIsRead(t *testing.T) {
 		"quotes":        strings.Repeat(`"'"`, n) + "; git push",
 		"documents":     strings.Repeat("cat <<E\nx\nE\n", n) + "git push",
 	} {
-		if got := unwrapped(line, 0); len(got) > n+100 {
+		most := 100
+		switch name {
+		case "commands", "substitutions", "documents":
+			most += n // that many there are
+		case "levels", "deep":
+			most += maxDepth
+		}
+		if got := unwrapped(line, 0); len(got) > most {
 			t.Errorf("%s: %d texts of a line of %d bytes are compared", name, len(got), len(line))
 		}
 		if _, denied := deniedCommand([]string{"rm -rf *", "git push*"}, line); !denied && name != "deep" {

@@ -112,6 +112,18 @@ func TestIssue19AFileIsDeniedByAllItsNames(t *testing.T) {
 	}
 }
 
+// A rule that is not about new files is about its own tools alone.
+func TestIssue19AnEditIsAWriteOnlyForNewFiles(t *testing.T) {
+	root := t.TempDir()
+	input := map[string]string{"file_path": filepath.Join(root, "notes.md"), "old_string": ""}
+	for _, isNew := range []bool{false, true} {
+		rules := []config.Deny{{Tools: "Write", Paths: []string{"*"}, New: isNew}}
+		if v := (Keeper{}).Judge(t.Context(), callOf(t, root, rules, "Edit", input)); v.Blocks() != isNew {
+			t.Errorf("new: %t: denied is %t", isNew, v.Blocks())
+		}
+	}
+}
+
 // Whichever field names the file, and whatever stands beside it.
 func TestIssue19EveryFileOfACallCounts(t *testing.T) {
 	root := t.TempDir()

@@ -55,8 +55,7 @@ func matches(pattern, text string) bool {
 	return doublestar.MatchUnvalidated(flat(pattern), flat(text))
 }
 
-// letters are those of a word that is a few short options; empty where it is another one. -name and -delete of
-// find are not short ones.
+// letters are those of a word that is a few short options; empty where it is another one, such as -delete of find.
 func letters(word string) string {
 	const most = 4
 	short, found := strings.CutPrefix(word, "-")

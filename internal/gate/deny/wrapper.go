@@ -162,16 +162,11 @@ func withoutWrapper(words []string) (rest []string, wraps bool) {
 	for len(rest) > 0 {
 		word := rest[0]
 		switch {
-		case word == "--":
-			rest = rest[1:]
-			return rest[min(before, len(rest)):], true
 		case strings.HasPrefix(word, "-"):
 			rest = rest[1:]
 			if hasValue(word, valued) && len(rest) > 0 {
 				rest = rest[1:]
 			}
-		case assigns(word):
-			rest = rest[1:]
 		case before > 0:
 			rest = rest[1:]
 			before--

@@ -186,12 +186,16 @@ func TestIssue19AVoucherCountsForItsGate(t *testing.T) {
 		vouched = append(vouched, Voucher{job, covers, "alice", s.now})
 	}
 
-	run := func(change func(o *Options)) map[string]Outcome {
+	run := func(change func(o *Options), why ...string) map[string]Outcome {
+		t.Helper()
 		o := s.options()
 		o.StateDir, o.Vouched = t.TempDir(), slices.Clone(vouched)
 		change(&o)
-		outcomes := map[string]Outcome{}
-		for _, g := range Execute(t.Context(), o).Gates {
+		outcomes, r := map[string]Outcome{}, Execute(t.Context(), o)
+		if got := notVouched(r); !slices.Equal(got, why) {
+			t.Errorf("it says %q, want %q", got, why)
+		}
+		for _, g := range r.Gates {
 			outcomes[g.Job] = g.Outcome
 			if (g.Outcome == GateProven) != (g.AttestedBy == "alice") {
 				t.Errorf("%+v", g)
@@ -199,7 +203,8 @@ func TestIssue19AVoucherCountsForItsGate(t *testing.T) {
 		}
 		return outcomes
 	}
-	all := run(func(*Options) {})
+	const git, cache = "check:.:history runs: it reads git", "check:.:fresh runs: it has cache: false"
+	all := run(func(*Options) {}, git, cache)
 	for job, outcome := range all {
 		accepted := slices.Contains([]string{"check:.:unit", "check:.:part", "check:.:place", "review:.:read"}, job)
 		if accepted != (outcome == GateProven) {
@@ -210,30 +215,49 @@ func TestIssue19AVoucherCountsForItsGate(t *testing.T) {
 		t.Fatalf("%v", all)
 	}
 
-	for name, change := range map[string]func(o *Options){
-		"of another gate": func(o *Options) {
+	const differs, version = " runs: not the same here as where it was attested: ", "the gate's description (is it another version of stopgate?)"
+	other := []string{
+		"check:.:unit" + differs + version, "check:.:part" + differs + version,
+		"check:.:place" + differs + "the value of PLACE, or what cat ../version 2>/dev/null || echo 1 prints", git, cache, "review:.:read" + differs + "the merge base",
+	}
+	for name, change := range map[string]struct {
+		make func(o *Options)
+		why  []string
+	}{
+		"of another gate": {func(o *Options) {
 			for i := range o.Vouched {
 				o.Vouched[i].Job = "check:.:other"
 			}
-		},
-		"for something else": func(o *Options) {
+		}, []string{"check:.:unit runs: it is not attested", "check:.:part runs: it is not attested", "check:.:place runs: it is not attested", git, cache, "review:.:read runs: it is not attested"}},
+		"for something else": {func(o *Options) {
 			for i := range o.Vouched {
 				o.Vouched[i].Covers += "0"
 			}
-		},
-		"for nothing": func(o *Options) {
+		}, other},
+		"for nothing": {func(o *Options) {
 			for i := range o.Vouched {
 				o.Vouched[i].Covers = ""
 			}
-		},
-		"without reuse": func(o *Options) { o.NoCache = true },
+		}, other},
+		"without reuse": {func(o *Options) { o.NoCache = true }, nil},
+		"none":          {func(o *Options) { o.Vouched = nil }, nil},
 	} {
-		for job, outcome := range run(change) {
+		for job, outcome := range run(change.make, change.why...) {
 			if outcome != GatePassed {
 				t.Errorf("%s: %s %s", name, job, outcome)
 			}
 		}
 	}
+}
+
+// notVouched is what a run says of gates that run although passes elsewhere are known.
+func notVouched(r Result) (all []string) {
+	for _, note := range r.Notes {
+		if strings.Contains(note, " runs: ") {
+			all = append(all, note)
+		}
+	}
+	return all
 }
 
 // A gate that failed here has to pass here.
@@ -246,7 +270,11 @@ func TestIssue19AVoucherClosesNothing(t *testing.T) {
 	s.want(Failed)
 	o := s.options()
 	o.Vouched = []Voucher{{"check:.:unit", s.covers()["check:.:unit"], "alice", time.Now()}}
-	wantResult(t, Execute(t.Context(), o), Failed)
+	r := Execute(t.Context(), o)
+	wantResult(t, r, Failed)
+	if got := notVouched(r); !slices.Equal(got, []string{"check:.:unit runs: it failed here before"}) {
+		t.Errorf("it says %q", got)
+	}
 
 	// It is still asked, so that it can be closed.
 	must(t, os.RemoveAll(flag))

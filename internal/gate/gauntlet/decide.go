@@ -22,7 +22,7 @@ type Stop struct {
 	Shortened time.Duration
 	// Alone means that the older tool's hook is asked, with its own defaults.
 	Alone bool
-	// Log gets a line for whoever watches standard error.
+	// Log gets a line for standard error.
 	Log func(format string, args ...any)
 }
 

@@ -38,3 +38,11 @@ func TestIssue19WhatCISaysOfAPush(t *testing.T) {
 		t.Errorf("without an event: %+v", got)
 	}
 }
+
+// An agent's stop in CI does not count what CI got: the agent has not pushed it.
+func TestIssue19AStopInCIIsNotAPush(t *testing.T) {
+	stop := Stop{Alone: true, Options: Options{Environ: []string{"CI=true", "GITHUB_SHA=def"}}}
+	if got := stop.scope(); !got.CI || got.Before != "" {
+		t.Errorf("%+v", got)
+	}
+}

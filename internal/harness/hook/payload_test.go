@@ -394,6 +394,27 @@ func TestIssue19FilesOfAToolCall(t *testing.T) {
 	}
 }
 
+// Tools of MCP servers have names of their own for what names a file.
+func TestIssue19FieldsThatNameFiles(t *testing.T) {
+	for _, key := range []string{
+		"file", "files", "path", "paths", "file_path", "file_paths", "filename", "fileNames", "notebook_path", "relative-path", "source", "source_path", "destination", "destinationPath",
+		"old_path", "new_path", "target_file", "target_path", "outputPath",
+	} {
+		if got := (ToolUse{ToolInput: json.RawMessage(`{"` + key + `":"a"}`)}).Files(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+	nested := func(n int) json.RawMessage {
+		return json.RawMessage(strings.Repeat(`{"a":`, n) + `{"path":"a"}` + strings.Repeat("}", n))
+	}
+	if got := (ToolUse{ToolInput: nested(6)}).Files(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("6 levels: %q", got)
+	}
+	if got := (ToolUse{ToolInput: nested(5000)}).Files(); got != nil { // each level is read once more
+		t.Errorf("5000 levels: %q", got)
+	}
+}
+
 func TestIssue19AnEditOfNothingCreates(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"file_path":"a","old_string":"","new_string":"x"}`:             true,

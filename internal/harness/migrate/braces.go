@@ -53,9 +53,6 @@ func optionsOf(parts []string) (options []string, ok bool) {
 			}
 			options = append(options, option)
 		}
-		if len(options) > mostAlternatives {
-			return nil, false
-		}
 	}
 	return options, true
 }

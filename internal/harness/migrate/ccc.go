@@ -223,7 +223,7 @@ func (p *cccPlan) supervisorHook() error {
 			return settings.NotTheirs
 		}
 		return e.ShareOf("ccc", func(arguments []string) bool { return len(arguments) > 0 && arguments[0] == settings.SupervisorHook })
-	}, "two supervisors review"}
+	}, "two supervisors review each stop"}
 	err := p.RemoveHooks(p.draft, ccc, settings.User, settings.Project, settings.Local)
 	for i := range p.Items[before:] {
 		if item := &p.Items[before+i]; item.Fate == Carried {

@@ -144,11 +144,11 @@ func (m *fromConclaude) write() error {
 		m.add.Taken = append(m.add.Taken, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 	}
 	file := filepath.Join(dir, paths.ConfigFile)
+	var after []byte
 	text, err := d.Read(file)
-	if err != nil {
-		return err
+	if err == nil {
+		after, err = config.Add(d.Shown(file), text, m.add)
 	}
-	after, err := config.Add(d.Shown(file), text, m.add)
 	for item, c := range m.checks {
 		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
 	}

@@ -67,6 +67,7 @@ func TestIssue19BracesOfConclaude(t *testing.T) {
 		"{}":                                   {`\{\}`},
 		"{1..3}.txt":                           nil,
 		`\{a,b\}`:                              nil,
+		`a\{b,c}`:                              nil,
 		"{a,/etc/passwd}":                      nil,
 		"{,}":                                  nil,
 		strings.Repeat("{a,b}", 20):            nil,

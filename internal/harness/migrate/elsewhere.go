@@ -55,7 +55,7 @@ func (p *Plan) KeepFrontMatter(d *Draft, t tool) error {
 			}
 			p.Add(Item{
 				Where: d.At(path, line), Setting: plain.Count(calls, "hook") + " in the front matter", Fate: Left,
-				Why: fmt.Sprintf("they call %s: remove them there, or %s", t.name, t.both),
+				Why: fmt.Sprintf("remove what calls %s from this file, or %s", t.name, t.both),
 			})
 			p.Find(d.Shown(path))
 		}

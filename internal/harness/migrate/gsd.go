@@ -48,7 +48,7 @@ func planGSD(d *Draft) (*Plan, error) {
 		}
 		p.remains(skill)
 	}
-	skill := tool{"gsd-code-skill", p.share, "two wake the agents"} // other plugins are called gsd, too
+	skill := tool{"gsd-code-skill", p.share, "both wake the agents"} // other plugins are called gsd, too
 	if err := p.RemoveHooks(d, skill, settings.User, settings.Project, settings.Local); err != nil {
 		return nil, err
 	}

@@ -165,6 +165,8 @@ func TestIssue19AFaultHidesNoReport(t *testing.T) {
 		{Name: "proj/.gauntlet/config.yml", Data: []byte("entry_points: {}\n")},
 		{Name: "proj/.gauntlet/config.yml", Data: []byte("{mode: observe}\n")},
 		{Name: "proj/.gauntlet/config.yml", Data: []byte("mode: &m observe\nhooks: {}\nentry_points: &e []\n")},
+		{Name: "proj/.gauntlet/config.yml", Data: make([]byte, 10<<20)},
+		{Name: "proj/.gauntlet/checks/lint.yml", Data: make([]byte, 10<<20)},
 	} {
 		dir, _ := unpack(t, &txtar.Archive{Files: []txtar.File{conclaude, gauntlet, ccc, broken}})
 		draft := &Draft{Root: filepath.Join(dir, "proj"), Getenv: os.Getenv}
@@ -182,6 +184,15 @@ func TestIssue19AFaultHidesNoReport(t *testing.T) {
 		if len(report.Changes)+len(report.Next()) > 0 {
 			t.Errorf("%s: %v", broken.Name, report)
 		}
+	}
+}
+
+// A file of oddjobs that cannot be read does not hide the others.
+func TestIssue19AFaultHidesNothingOfOddjobs(t *testing.T) {
+	dir, _ := unpack(t, &txtar.Archive{Files: []txtar.File{{Name: "proj/.oj/runbooks/a.hcl"}, {Name: "proj/.oj/config.toml", Data: make([]byte, 10<<20)}}})
+	report, err := Survey(&Draft{Root: filepath.Join(dir, "proj"), Getenv: os.Getenv, CheckRunbooks: func(string) (RunbookCheck, error) { return RunbookCheck{}, nil }}, Tools())
+	if err != nil || len(report.Faults) != 1 || !slices.Equal(report.Tools(), []string{"oddjobs"}) || len(report.Plans[0].Items) == 0 {
+		t.Error(report, err)
 	}
 }
 

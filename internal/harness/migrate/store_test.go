@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -182,8 +183,9 @@ func TestIssue19WhatAPersonChangedIsNotOverwritten(t *testing.T) {
 	}
 
 	check(t, os.WriteFile(mine, []byte("mode: observe\n"), 0o644))
-	if _, err := store.Undo(s.root); !errors.As(err, &changed) || len(changed.Files) != 1 {
-		t.Errorf("got %v", err)
+	undone, err = store.Undo(s.root)
+	if !errors.As(err, &changed) || len(changed.Files) != 1 || len(undone.Restored) > 0 || !slices.Equal(undone.Removed, []string{mine}) {
+		t.Errorf("got %v, %v", undone, err) // what was restored before is the person's again
 	}
 	check(t, os.WriteFile(empty, nil, 0o600))
 	_, err = store.Undo(s.root)
@@ -219,6 +221,78 @@ func TestIssue19SettingsKeepWhatWasChangedSince(t *testing.T) {
 	const want = "{\n  \"model\": \"opus\",\n  \"permissions\": {\"allow\": [\"Bash(ls)\"]},\n  \"hooks\": {\"Stop\": [{\"hooks\": [ {\"type\": \"command\", \"command\": \"conclaude Stop\"} ]}]}\n}\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What a person has changed stays also where that is not JSON by its name, or is gone.
+func TestIssue19OnlySettingsAreMerged(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	d := &Draft{Root: s.root, Getenv: os.Getenv}
+	other, gone := filepath.Join(s.root, "other.yml"), filepath.Join(s.root, ".claude", "settings.json")
+	check(t, os.WriteFile(other, []byte(`{"h": 1, "x": 0}`), 0o600))
+	check(t, d.Write(other, []byte(`{"x": 0}`)))
+	check(t, d.Write(gone, []byte("{}\n")))
+	_, err := store.Apply(s.root, nil, d.Changes(), time.Now())
+	check(t, err)
+	check(t, os.WriteFile(other, []byte(`{"x": 1}`), 0o600))
+	check(t, os.Remove(gone))
+	undone, err := store.Undo(s.root)
+	if changed, ok := errors.AsType[ChangedError](err); !ok || len(changed.Files) != 2 || len(undone.Merged) > 0 {
+		t.Errorf("got %v, %v", undone, err)
+	}
+}
+
+// A migration that was killed, and undone but for what was changed since, is no longer in the way of the next one.
+func TestIssue19WhatIsLeftDoesNotHoldTheNextMigration(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	_, err := store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+	m, err := store.last(s.root)
+	check(t, err)
+	m.Done = false
+	check(t, m.write())
+	check(t, os.WriteFile(filepath.Join(s.root, "empty"), []byte("mine\n"), 0o600))
+	if _, err := store.Undo(s.root); !errors.As(err, new(ChangedError)) {
+		t.Fatal(err)
+	}
+	_, err = store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+}
+
+// The copy of a file with the longest name has one, too.
+func TestIssue19ALongNameHasACopy(t *testing.T) {
+	s := newScene(t)
+	d := &Draft{Root: s.root, Getenv: os.Getenv}
+	path := filepath.Join(s.root, strings.Repeat("é", 120)+".json")
+	check(t, os.WriteFile(path, []byte("{}"), 0o600))
+	check(t, d.Write(path, []byte(`{"a": 1}`)))
+	store := NewStore(s.state)
+	_, err := store.Apply(s.root, nil, d.Changes(), time.Now())
+	check(t, err)
+	undone, err := store.Undo(s.root)
+	check(t, err)
+	if !slices.Equal(undone.Restored, []string{path}) {
+		t.Error(undone)
+	}
+}
+
+// A migration that fails names what it could not take back.
+func TestIssue19WhatCannotBeTakenBackIsNamed(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	made, settings := filepath.Join(s.root, ".gauntlet", "config.yml"), filepath.Join(s.root, ".claude", "settings.json")
+	store.changed = sync.OnceFunc(func() {
+		check(t, os.WriteFile(made, []byte("theirs\n"), 0o600))
+		check(t, os.WriteFile(settings, []byte("theirs\n"), 0o600))
+	})
+	_, err := store.Apply(s.root, nil, s.changes(), time.Now())
+	if err == nil || !strings.Contains(err.Error(), "not all changes could be taken back") || !strings.Contains(err.Error(), made+" has just been changed by another program") {
+		t.Errorf("got %v", err)
+	}
+	if text, err := os.ReadFile(made); err != nil || string(text) != "theirs\n" {
+		t.Errorf("%q %v", text, err)
 	}
 }
 
@@ -286,9 +360,13 @@ func TestIssue19RemainsOfAKilledMigrationGo(t *testing.T) {
 		check(t, os.WriteFile(path, []byte(text), 0o600))
 		s.before[path] = s.tree(t)[path]
 	}
+	check(t, os.MkdirAll(filepath.Join(s.state, "migrations", "7"), 0o700))
 	_, err = store.Undo(s.root)
 	check(t, err)
 	s.want(t, s.before)
+	if entries, err := os.ReadDir(filepath.Join(s.state, "migrations")); err != nil || len(entries) != 1 {
+		t.Error(entries, err) // the lock
+	}
 }
 
 // Between the plan and the change another program writes one of the files.

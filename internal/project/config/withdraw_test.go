@@ -57,7 +57,9 @@ func TestIssue19OnlyWhatStopgateWroteLeavesTheGlobalConfig(t *testing.T) {
 }
 
 func TestIssue19AGlobalConfigThatCannotBeReadStays(t *testing.T) {
-	for _, text := range []string{"trust: enforce\nquiet: [", "trust: enforce\nqiuet: true\n", "{trust: enforce}\n", "trust: &t enforce\n", newGlobal + "\x00"} {
+	for _, text := range []string{
+		"fleet: {projects: [{name: shop, path: \"/a\ntrust: enforce\nb\"}]}\ntrust: enforce\n", "trust: enforce\nquiet: [", "trust: enforce\nqiuet: true\n", "{trust: enforce}\n", "trust: &t enforce\n", newGlobal + "\x00",
+	} {
 		path := filepath.Join(t.TempDir(), "config.yml")
 		check(t, os.WriteFile(path, []byte(text), 0o600))
 		if got := FindEnforced(path); got != EnforcedNothing {
@@ -67,5 +69,32 @@ func TestIssue19AGlobalConfigThatCannotBeReadStays(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%q became %q: %v", text, got, err)
 		}
+	}
+}
+
+// An editor of Windows may have changed all line ends since.
+func TestIssue19TheLineMayEndAsOnWindows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yml")
+	check(t, os.WriteFile(path, []byte("quiet: true\r\ntrust: enforce\r\n"), 0o600))
+	check(t, WithdrawTrust(path))
+	if text, err := os.ReadFile(path); err != nil || string(text) != "quiet: true\r\n" {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
+// A link of a dotfile manager stays a link, and what it leads to is changed.
+func TestIssue19TheGlobalConfigStaysALink(t *testing.T) {
+	dir := t.TempDir()
+	path, target := filepath.Join(dir, "config.yml"), filepath.Join(dir, "dotfiles.yml")
+	check(t, os.WriteFile(target, []byte("quiet: true\ntrust: enforce\n"), 0o600))
+	if err := os.Symlink(target, path); err != nil {
+		t.Skip(err) // Windows lets administrators make links
+	}
+	check(t, WithdrawTrust(path))
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("%v %v", info, err)
+	}
+	if text, err := os.ReadFile(target); err != nil || string(text) != "quiet: true\n" {
+		t.Errorf("%q %v", text, err)
 	}
 }

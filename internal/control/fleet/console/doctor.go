@@ -94,6 +94,9 @@ func (c *command) doctor(ctx context.Context) error {
 		}
 	}
 	d.checkStore(id, s)
+	if s.Error == "" {
+		c.checkCopies(ctx, d, id, s)
+	}
 	d.checkMembers(s)
 	return c.diagnosed(d)
 }

@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // A hub's token is refused on a machine that the others cannot reach at the hub's address, and nothing is left of
@@ -70,6 +72,10 @@ func TestIssue20AHubWithoutItsPortSaysSo(t *testing.T) {
 	s.ok("a", "init", "home", "--name", "a", "--hub", where)
 	id, err := member.Load(s.state("a"))
 	check(t, err)
+	note := filepath.Join(member.HubDir(s.state("a")), "ended.json")
+	check(t, statefile.Write(note, hub.Ended{Reason: "the port was in use"}))
+	s.fails(1, "it is starting, process", "a", "doctor") // the daemon has just started it again
+	check(t, os.Remove(note))
 	check(t, member.Forget(s.state("a")))
 	eventually(t, "the hub has ended", func() error {
 		if hub.Runs(s.state("a")) {
@@ -86,7 +92,31 @@ func TestIssue20AHubWithoutItsPortSaysSo(t *testing.T) {
 		t.Errorf("the hub ended with %v", err)
 	}
 	s.fails(1, "DEAD  own hub: it does not run: the hub cannot start", "a", "doctor")
+	c := &command{stateDir: s.state("a"), now: time.Now} // init and join wait for their hub
+	if err := c.awaitHub(t.Context(), id); err == nil || !strings.Contains(err.Error(), "its hub does not run: the hub cannot start") {
+		t.Errorf("it waits for a hub that has ended: %v", err)
+	}
 	if out := s.ok("a", "leave", "--yes"); !strings.Contains(out, "has left the fleet home") {
 		t.Error(out)
+	}
+}
+
+// A machine that leaves twice within a second keeps the files of both.
+func TestIssue20FilesOfEachMembershipAreKept(t *testing.T) {
+	now := time.Now()
+	c := &command{stateDir: t.TempDir(), now: func() time.Time { return now }}
+	kept := map[string]bool{}
+	for range 3 {
+		id := member.Identity{Fleet: "home", Name: "a", User: "anna", Hubs: []member.Hub{{Host: "127.0.0.1", Port: 1}}}
+		check(t, hub.Found(c.stateDir, id, now))
+		dir, err := c.forget(t.Context(), id)
+		check(t, err)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", dir, err)
+		}
+		kept[dir] = true
+	}
+	if len(kept) != 3 {
+		t.Errorf("kept %v", kept)
 	}
 }

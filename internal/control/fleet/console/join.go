@@ -44,15 +44,8 @@ func (c *command) join(ctx context.Context, token member.Token, name, creds stri
 	if in := (*member.InFleetError)(nil); errors.As(err, &in) {
 		return withHint(err, "to leave it: stopgate fleet leave")
 	}
-	if silent := (*member.SilentHubError)(nil); errors.As(err, &silent) || errors.Is(err, member.ErrNoAnswer) {
-		hint := "a token is good at the hub that made it: if the fleet has others, run stopgate fleet invite on one of them"
-		if token.Runs {
-			hint = "hubs join at the machine that made the fleet: start it, and join again"
-		}
-		return codeError{err, exitCouldNotRun, hint}
-	}
 	if err != nil {
-		return err
+		return unanswered(token, err)
 	}
 	if id.Hub > 0 {
 		if err := c.keeper().Start(); err != nil {
@@ -69,6 +62,18 @@ func (c *command) join(ctx context.Context, token member.Token, name, creds stri
 	}
 	b.WriteString("\n\nSee all machines with: stopgate fleet status\n")
 	return c.show(id, b.String())
+}
+
+// unanswered is the error of a join, with what helps where the hub does not answer.
+func unanswered(token member.Token, err error) error {
+	if silent := (*member.SilentHubError)(nil); !errors.As(err, &silent) && !errors.Is(err, member.ErrNoAnswer) {
+		return err
+	}
+	hint := "a token is good at the hub that made it: if the fleet has others, run stopgate fleet invite on one of them"
+	if token.Runs {
+		hint = "hubs join at the machine that made the fleet: start it, and join again"
+	}
+	return codeError{err, exitCouldNotRun, hint}
 }
 
 // canRun refuses a hub's token on a machine that cannot run that hub, before anything is written or asked: the

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -27,6 +28,16 @@ func TestIssue20AJoinWithoutAnAnswer(t *testing.T) {
 		s.fails(3, says, "b", "join", token, "--name", "b")
 		s.fails(3, "run stopgate fleet invite on one of them", "b", "join", token, "--name", "b")
 	}
+	refused := errors.New("the token expired")
+	if err := unanswered(member.Token{}, refused); err != refused {
+		t.Errorf("a hub that refuses has answered: %v", err)
+	}
+	for hub, hint := range map[bool]string{false: "on one of them", true: "hubs join at the machine that made the fleet"} {
+		got, _ := errors.AsType[codeError](unanswered(member.Token{Runs: hub}, fmt.Errorf("%w within 5s", member.ErrNoAnswer)))
+		if got.code != exitCouldNotRun || !strings.Contains(got.hint, hint) {
+			t.Errorf("a hub that is connected and silent: %+v", got)
+		}
+	}
 }
 
 // The third invitation of a hub says that it replaces the first.
@@ -43,6 +54,11 @@ func TestIssue20AnInvitationSaysWhatItReplaces(t *testing.T) {
 		t.Error(out)
 	}
 	s.fails(1, "a later one has replaced it", "b", "join", first, "--name", "b")
+	var v invitation
+	check(t, json.Unmarshal([]byte(s.ok("a", "invite", "--hub", "--json")), &v))
+	if !v.Replaced {
+		t.Errorf("%+v", v)
+	}
 }
 
 // A member leaves while a hub is away: those that are up take it out, and it says so.

@@ -30,6 +30,20 @@ func TestIssue20StatusWithoutTheStore(t *testing.T) {
 	}
 }
 
+// It says how many hubs answer.
+func TestIssue20StatusCountsTheHubs(t *testing.T) {
+	up, away := hubLook{Status: &member.HubStatus{}}, hubLook{err: nats.ErrNoServers}
+	for want, s := range map[string]status{
+		"2 of 3 hubs answer (losing another one stops the fleet)": {HubStatus: []hubLook{up, up, away}, Quorum: true},
+		"3 hubs (one may be lost)":                                {HubStatus: []hubLook{up, up, up}, Quorum: true, HighlyAvailable: true},
+		"1 hub (not highly available)":                            {HubStatus: []hubLook{up}, Quorum: true},
+	} {
+		if s.Connected = true; s.servers() != want {
+			t.Errorf("%q, and not %q", s.servers(), want)
+		}
+	}
+}
+
 // With the store it says who is in the fleet, and what the daemon heard of others is not shown.
 func TestIssue20StatusKeepsToTheRecords(t *testing.T) {
 	var s status

@@ -286,6 +286,13 @@ func TestIssue20WhatIsKnownOfAJobThatWasNotAnswered(t *testing.T) {
 	d.Unheard = func() (time.Duration, bool) { return 4 * time.Minute, true }
 	log.Log = nil // nothing is asked
 	all("not answered for 4 min: nothing was DONE", "stopgate fleet status")
+	other.ProjectName = "Not A Name" // what is wrong in itself is said all the same
+	if _, err := d.AddJob(t.Context(), other); daemonapi.Code(err) != "invalid" {
+		t.Errorf("an invalid job: %v", err)
+	}
+	if _, err := d.SetCap(t.Context(), daemonapi.SetCap{Name: "Not A Name"}); daemonapi.Code(err) != "invalid" {
+		t.Errorf("an invalid cap: %v", err)
+	}
 }
 
 // Jobs of a fleet that does not answer are shown as they were known last, with how old that is.
@@ -393,6 +400,12 @@ func TestIssue20AHostDies(t *testing.T) {
 			if !known || q.Host != "a" || len(q.Options) != 3 || q.Project != "shop" {
 				t.Fatalf("%+v, %v", q, known)
 			}
+			answers := c.Unheard
+			c.Unheard = func() (time.Duration, bool) { return 4 * time.Minute, true }
+			if _, known := c.Question(q.ID); known {
+				t.Error("it is asked while the fleet does not answer")
+			}
+			c.Unheard = answers
 			if held := b.held()[one].USD; held != 3 {
 				t.Errorf("a lost attempt holds %g", held)
 			}
@@ -595,7 +608,7 @@ func TestWhyAJobWaits(t *testing.T) {
 // A job whose machine is away is cancelled at once, also one that people wait for; the machine ends its attempt when it is
 // back, and says so.
 func TestIssue20AJobIsCancelledWhileItsMachineIsAway(t *testing.T) {
-	for _, state := range []string{"asleep", "lost", "gone"} {
+	for _, state := range []string{"silent", "asleep", "lost", "gone"} {
 		f, w := linktest.New(t), &world{}
 		a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 0)
 		b.add(daemonapi.AddJob{Reserve: 3})
@@ -661,6 +674,17 @@ func TestIssue20AnAttemptComesBackAfterMonths(t *testing.T) {
 		t.Errorf("shown: %v", err)
 	}
 	if j, known := back.Known(one); !known || j.Status != "done" { // what a queue of work asks for
+// A list of machines without this one is not complete: a machine that is missing in it may be there.
+func TestIssue20AJobIsCancelledByItsMachineWhereTheListIsNotComplete(t *testing.T) {
+	f, w := linktest.New(t), &world{}
+	a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 0)
+	b.add(daemonapi.AddJob{})
+	a.reads(one).works()
+	w.remove("a")
+	w.remove("b")
+	j, err := b.reads(one).CancelJob(t.Context(), one)
+	check(t, err)
+	if !j.Cancelling || j.Status != "running" {
 		t.Errorf("%+v", j)
 	}
 }

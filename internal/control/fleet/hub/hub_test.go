@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 var check = checktest.OK
@@ -181,8 +182,12 @@ func (f *fleet) connect(name string) (*nats.Conn, chan error) {
 // A fleet with one hub: a machine joins, and both see the same store.
 func TestMachinesJoin(t *testing.T) {
 	f := newFleet(t, 1)
+	check(t, statefile.Write(endedPath(f.state("a")), Ended{Reason: "the port was in use"}))
 	f.run("a")
 	f.usable("a")
+	if end := LastEnd(f.state("a")); end.Reason != "" {
+		t.Errorf("the hub runs, and %q is kept", end.Reason)
+	}
 	f.join("b")
 	f.usable("b")
 	id := f.identity("b")
@@ -226,7 +231,7 @@ func TestTokensAreForOneMachineAndOneHour(t *testing.T) {
 	token := f.invite("a", "anna", false)
 	_, err := member.Join(t.Context(), f.state("b"), token, "b")
 	check(t, err)
-	says(join(token, "c"), "used already, by b")
+	says(join(token, "c"), "used already, by b: each join needs its own")
 	says(join(token, "b"), "in the fleet test already, as b")
 	_, err = member.Join(t.Context(), f.state("d"), f.invite("a", "anna", false), "d.*")
 	says(fmt.Sprint(err), "other characters")
@@ -247,7 +252,12 @@ func TestTokensAreForOneMachineAndOneHour(t *testing.T) {
 	other := newFleet(t, 1)
 	foreign := other.invite("a", "anna", false)
 	foreign.Hub = f.hubs[0]
-	says(join(foreign, "g"), "not a hub of the fleet that the token is for")
+	wrong := join(foreign, "g")
+	says(wrong, "not a hub of the fleet that the token is for")
+	says(wrong, "on a hub of the fleet that you mean run")
+	if strings.Contains(wrong, "x509") {
+		t.Errorf("it says more than that: %s", wrong)
+	}
 	unknown := foreign
 	unknown.CA, unknown.Fleet = token.CA, token.Fleet
 	says(join(unknown, "g"), "does not know this token")

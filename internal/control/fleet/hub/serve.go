@@ -156,7 +156,7 @@ func (h *hub) awaitStore(ctx context.Context) *storage.Store {
 	}
 }
 
-// enough reports whether the hubs that are there can use the store: all of them to make it, then more than half.
+// enough reports whether the hubs that are there can use the store.
 func (h *hub) enough() bool {
 	there := 1
 	for _, p := range h.peers() {
@@ -164,8 +164,11 @@ func (h *hub) enough() bool {
 			there++
 		}
 	}
-	return there == len(h.id.Hubs) || h.made() && 2*there > len(h.id.Hubs)
+	return enoughOf(there, len(h.id.Hubs), h.made())
 }
+
+// enoughOf reports whether so many hubs can use the store: all of them to make it, then more than half.
+func enoughOf(there, hubs int, made bool) bool { return there == hubs || made && 2*there > hubs }
 
 // leave takes a member away: itself, or another one if the founder asks.
 func (h *hub) leave(ctx context.Context, from string, body []byte) (answer member.LeaveAnswer) {

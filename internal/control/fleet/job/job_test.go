@@ -89,6 +89,14 @@ func TestAMemberIsLost(t *testing.T) {
 	}
 	if back := told(t, asking, func(j Job) (Fact, error) { return j.Return("a", 1, start) }); back.State != Running || back.Attempt != 1 {
 		t.Errorf("it came back: %+v", back)
+	} else if back.Decided != "" {
+		t.Errorf("its own member has decided: %+v", back)
+	}
+	if left := told(t, running, func(j Job) (Fact, error) { return j.Abandon("b", "asleep", start) }); left.Status != "cancelled" || left.Decided != "" {
+		t.Errorf("it was cancelled, and no question was answered: %+v", left)
+	}
+	if given := told(t, added(Spec{}), func(j Job) (Fact, error) { return j.Abandon("b", "asleep", start) }); given.Reason != "cancelled by b" {
+		t.Errorf("no member had it: %+v", given)
 	}
 	if ended := told(t, asking, func(j Job) (Fact, error) { return j.End("a", 1, "done", "", 0, start) }); ended.Status != "done" {
 		t.Errorf("it came back with its end: %+v", ended)

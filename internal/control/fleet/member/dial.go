@@ -46,16 +46,17 @@ type refusal struct {
 	key  string
 	at   time.Time
 	wait time.Duration // before the next try
+	err  error
 }
 
 // again is another refusal: the pauses grow. A machine that has just joined may be refused by a hub that does
 // not know yet.
-func (r refusal) again(key string) refusal {
+func (r refusal) again(key string, err error) refusal {
 	wait := lookEvery
 	if r.key == key {
 		wait = min(2*r.wait, refusedWait)
 	}
-	return refusal{key, time.Now(), wait}
+	return refusal{key, time.Now(), wait, err}
 }
 
 // Trouble is why there is no connection; nil where there is one.
@@ -103,11 +104,11 @@ func (d *Dialer) try(ctx context.Context) (*link.Link, error) {
 		return nil, err
 	}
 	if d.refused.key == id.Key && time.Since(d.refused.at) < d.refused.wait {
-		return nil, d.Trouble()
+		return nil, d.refused.err
 	}
 	nc, err := Connect(ctx, d.StateDir, id, d.options()...)
 	if errors.Is(err, nats.ErrAuthorization) {
-		d.refused = d.refused.again(id.Key)
+		d.refused = d.refused.again(id.Key, err)
 	}
 	if err != nil {
 		return nil, err

@@ -59,6 +59,7 @@ func TestTokensThatWereCopiedBadly(t *testing.T) {
 		{strings.Repeat("x", 5000), "too long"},
 		{Token{Fleet: "a.b", NATS: "x"}.String(), "other characters"},
 		{Token{Fleet: "home", Hub: token.Hub, Number: 1, CA: token.CA, Seed: "SUA"}.String(), "invalid"},
+		{Token{Fleet: "home", Hub: token.Hub, Number: 1, CA: token.CA, Seed: token.Seed, Runs: true}.String(), "address"},
 		{Token{Fleet: "home", Hub: token.Hub, Number: 0, CA: token.CA, Seed: token.Seed}.String(), "does not name a hub"},
 	} {
 		if _, err := ParseToken(c.text); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -1,0 +1,114 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
+)
+
+// All hubs are needed to make the store. After that more than half of them are enough, and the others are not waited for.
+func TestIssue20HowManyHubsAreEnough(t *testing.T) {
+	for _, c := range []struct {
+		there, hubs  int
+		made, enough bool
+	}{
+		{1, 1, false, true},
+		{3, 3, false, true},
+		{2, 3, false, false},
+		{1, 3, false, false},
+		{1, 1, true, true},
+		{3, 3, true, true},
+		{2, 3, true, true},
+		{1, 3, true, false},
+	} {
+		if got := enoughOf(c.there, c.hubs, c.made); got != c.enough {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
+// The founder's hub takes a member out by its own copy while there is no store. Once one was made, it alone decides,
+// also while it cannot be reached.
+func TestIssue20WhoIsTakenOutWithoutTheStore(t *testing.T) {
+	early := func(hubs, number int, made bool) bool {
+		t.Helper()
+		f := newFleet(t, hubs)
+		h := &hub{Options: testOptions(f.state("a")), id: f.identity("a")}
+		certificate, err := member.HubCertificate(h.StateDir, h.id)
+		check(t, err)
+		h.users, err = newUsers(h, certificate)
+		check(t, err)
+		h.id.Hub = number
+		if made {
+			check(t, h.noteMade())
+			check(t, h.noteMade()) // at each start
+		}
+		done, err := h.leaveEarly(member.Record{Name: "b", User: "anna", Hub: 2, Left: true})
+		check(t, err)
+		if r, known := h.users.get("b"); known != done || known && !r.Left {
+			t.Errorf("its copy has %+v (%t)", r, known)
+		}
+		return done
+	}
+	if !early(3, 1, false) {
+		t.Error("the founder's hub waits for a store that was never made")
+	}
+	if early(3, 1, true) {
+		t.Error("the store was made, and is not asked")
+	}
+	if early(3, 2, false) {
+		t.Error("another hub takes a member out")
+	}
+	if early(1, 1, false) {
+		t.Error("a fleet with one hub does not wait for its store")
+	}
+}
+
+// A hub's token is for the machine that has the address. Who forwards it knows better, and a name that cannot be
+// looked up may be right.
+func TestIssue20WhereAHubMayRun(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	elsewhere := member.Hub{Host: "192.0.2.7", Port: 1}
+	if err := CheckPlace(t.Context(), elsewhere); !errors.Is(err, ErrElsewhere) {
+		t.Errorf("an address of another machine: %v", err)
+	}
+	check(t, CheckPlace(t.Context(), member.Hub{Host: "127.0.0.1", Port: 1}))
+	check(t, CheckPlace(cancelled, member.Hub{Host: "hub.example.org", Port: 1})) // nothing is looked up
+	t.Setenv(listenVariable, "0.0.0.0")
+	check(t, CheckPlace(t.Context(), elsewhere))
+}
+
+// A hub that starts ends with the reason: what the server says, that it was ended, or that its machine has left.
+func TestIssue20AHubThatDoesNotStartSaysWhy(t *testing.T) {
+	f := newFleet(t, 1)
+	waiting := func(change func(*hub), ctx context.Context, said ...string) error {
+		h := &hub{Options: testOptions(f.state("a")), id: f.identity("a")}
+		change(h)
+		var err error
+		h.server, err = server.NewServer(&server.Options{DontListen: true}) // it is not started
+		check(t, err)
+		fatal := make(chan string, 1)
+		for _, why := range said {
+			fatal <- why
+		}
+		return h.awaitServer(ctx, fatal)
+	}
+	same := func(*hub) {}
+	if err := waiting(same, t.Context(), "no port"); err == nil || !strings.Contains(err.Error(), "cannot start: no port") {
+		t.Errorf("it failed: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := waiting(same, ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("it was ended: %v", err)
+	}
+	if err := waiting(func(h *hub) { h.id.Key = "another" }, t.Context()); err == nil || !strings.Contains(err.Error(), "has left the fleet") {
+		t.Errorf("its machine has left: %v", err)
+	}
+}
