@@ -88,7 +88,7 @@ func (m *machines) jobs() []daemonapi.Job {
 		}
 	}
 	waits, runs, lost := job("1", "train", "pending", "", "--epochs", "20", "all"), job("a", "build", "running", "vps"), job("b", "nightly", "lost", "desk")
-	waits.Needs, waits.Waits = []string{"gpu", "huge-disk"}, []string{"cap default is full: 2 of 2 jobs are being done", "no machine has the label huge-disk", "on vps: there is no room for another agent"}
+	waits.Needs, waits.Waits = []string{"gpu", "huge-disk"}, []string{"cap default is full: 2 of 2 jobs are being done", "no machine has the label huge-disk", "on vps: there is no room for another job"}
 	waits.Reserve = 5
 	runs.Attempt, runs.Owner, runs.USD = 1, strings.Repeat("a", 16), 0.42
 	lost.Attempt, lost.Owner, lost.Decision = 1, strings.Repeat("b", 16), strings.Repeat("3", 16)

@@ -21,7 +21,7 @@ func NewJob() *cobra.Command {
 		Use:   "job",
 		Short: "Run commands on whichever machine of the fleet has room",
 		Long: `Add jobs to the fleet, and show them. A job is a runbook command of a project. The first machine that has
-the labels, the project, its approved runbook and room for an agent takes it and runs it.`,
+the labels, the project, its approved runbook and room for it takes it and runs it.`,
 		Example: `  stopgate job add --needs gpu train
   stopgate job list
   stopgate job show 3f9a12bc`,
