@@ -92,7 +92,7 @@ func (w *waiting) look(ctx context.Context, p *Plane) (term.Glimpse, error) {
 // tellSilence says once that a machine does not report, and that it does again.
 func (w *waiting) tellSilence(p *Plane, a daemonapi.Away) {
 	silent := a.Ago() != ""
-	if a.Host == "" || silent == w.silent[a.Host] {
+	if silent == w.silent[a.Host] {
 		return
 	}
 	if w.silent == nil {

@@ -5,8 +5,10 @@ package setup
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
@@ -23,5 +25,19 @@ func TestIssue19WhatAProgramSaysOfItself(t *testing.T) {
 	}
 	if ran, err := os.ReadFile(path + ".ran"); err != nil || string(ran) != "x\n" {
 		t.Errorf("it ran %q %v", ran, err)
+	}
+}
+
+// What renews the settings of a project is done there; those of the user are the same everywhere.
+func TestIssue19WhatRenewsAFileIsDoneWhereItIs(t *testing.T) {
+	here, there := t.TempDir(), t.TempDir()
+	for _, c := range []struct {
+		scope settings.Scope
+		dir   string
+		cd    bool
+	}{{settings.Local, there, true}, {settings.Project, there, true}, {settings.Local, here, false}, {settings.User, there, false}} {
+		if got := renewIn(c.dir, here, settings.File{Scope: c.scope}); strings.HasPrefix(got, "cd ") != c.cd {
+			t.Errorf("%+v: %s", c, got)
+		}
 	}
 }

@@ -263,6 +263,22 @@ func TestIssue20ACancelNamesTheRightThatItNeeds(t *testing.T) {
 	}
 }
 
+// What a machine no longer has is not shown as it was: only a machine that cannot be asked has its last word repeated.
+func TestIssue20WhatAMachineNoLongerHasIsNotShown(t *testing.T) {
+	w := newWorld(t)
+	w.users["vps"] = "ann"
+	laptop := w.machine("laptop", "ann", owner(1))
+	vps := w.machine("vps", "ann", owner(2))
+	w.sees(laptop, 2)
+	w.hears(laptop, "vps")
+	vps.own.mu.Lock()
+	delete(vps.own.owners, owner(2).ID)
+	vps.own.mu.Unlock()
+	if o, err := laptop.Owner(t.Context(), owner(2).ID); daemonapi.Code(err) != "not_found" {
+		t.Errorf("%+v %v", o, err)
+	}
+}
+
 // What a machine does not show any more is found by its id all the same.
 func TestWhatNoMachineShowsIsSought(t *testing.T) {
 	w := newWorld(t)

@@ -3,6 +3,7 @@
 package gauntlet
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -247,6 +248,23 @@ func TestIssue19AVoucherCountsForItsGate(t *testing.T) {
 				t.Errorf("%s: %s %s", name, job, outcome)
 			}
 		}
+	}
+}
+
+// A tree that cannot be read is a reason, too.
+func TestIssue19AVoucherNeedsATreeThatCanBeRead(t *testing.T) {
+	s := newClaimScene(t)
+	o := s.options()
+	o.Vouched = []Voucher{{"check:.:unit", s.covers()["check:.:unit"], "alice", s.now}}
+	e, v := newExecution(o), &view{}
+	must(t, e.look(t.Context(), v))
+	v.unseen = errors.New("it is a pipe")
+	unit := e.plan.all()[0]
+	if _, vouched := e.vouched(t.Context(), v, e.prover(v, v.tree), unit); vouched || unit.ID() != "check:.:unit" {
+		t.Errorf("%s is vouched for: %t", unit.ID(), vouched)
+	}
+	if why := e.notVouched(t.Context(), v, e.prover(v, v.tree), unit); why != "the working tree cannot be read: it is a pipe" {
+		t.Errorf("it says %q", why)
 	}
 }
 

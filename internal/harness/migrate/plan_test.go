@@ -168,6 +168,7 @@ func TestIssue19AFaultHidesNoReport(t *testing.T) {
 		{Name: "proj/.gauntlet/config.yml", Data: []byte("mode: &m observe\nhooks: {}\nentry_points: &e []\n")},
 		{Name: "proj/.gauntlet/config.yml", Data: make([]byte, 10<<20)},
 		{Name: "proj/.gauntlet/checks/lint.yml", Data: make([]byte, 10<<20)},
+		{Name: "proj/.claude/agents/huge.md", Data: make([]byte, 10<<20)},
 	} {
 		dir, _ := unpack(t, &txtar.Archive{Files: []txtar.File{conclaude, gauntlet, review, ccc, broken}})
 		draft := &Draft{Root: filepath.Join(dir, "proj"), Getenv: os.Getenv}

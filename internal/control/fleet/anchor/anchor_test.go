@@ -1,6 +1,7 @@
 package anchor
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -195,5 +196,35 @@ func TestIssue20AnchorsThatWereTrimmed(t *testing.T) {
 	check(t, s.Close())
 	if text, sound := h2.verify(); sound {
 		t.Errorf("a store that was replaced: %s", text)
+	}
+}
+
+// There is an anchor at once after the connection was cut: what was done meanwhile is not anchored.
+func TestIssue20AnAnchorAfterAReconnect(t *testing.T) {
+	l := linktest.New(t).Member("a")
+	h := &host{t: t, path: filepath.Join(t.TempDir(), "stopgate.db"), log: l.Log}
+	h.Keeper = &Keeper{Log: slog.New(slog.DiscardHandler), Now: time.Now, fleet: h.log, member: "a"}
+	h.lives(3, time.Now())
+	s, err := sqlite.Open(t.Context(), h.path)
+	check(t, err)
+	defer s.Close()
+	last, before := h.last.Position, h.anchors()
+	h.Store, h.Last = s, func() store.Position { return last }
+
+	check(t, l.Conn.ForceReconnect())
+	patience := time.Now().Add(time.Minute)
+	for l.Conn.Stats().Reconnects == 0 && time.Now().Before(patience) {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { h.Run(ctx, l); close(ended) }()
+	for h.anchors() == before && time.Now().Before(patience) {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	<-ended
+	if n := h.anchors() - before; n != 1 {
+		t.Errorf("%d anchors after it was connected again, not one", n)
 	}
 }

@@ -107,7 +107,7 @@ func CheckPorts(own member.Hub, cluster bool) error {
 const lookupPatience = 5 * time.Second
 
 // CheckPlace returns an error where this machine cannot be the one that others reach at a hub's address: it has
-// none of the addresses that it stands for. Who forwards that address sets the variable, and knows better. A
+// none of the addresses that it stands for. A person who forwards that address sets the variable. A
 // name that this machine cannot look up may be right.
 func CheckPlace(ctx context.Context, own member.Hub) error {
 	if os.Getenv(listenVariable) != "" {
