@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (s *stage) do(f fault) (heal func() error, err error) {
 	case emptyHub:
 		return nil, s.emptyHub(m)
 	case flipBit:
-		return func() error { return s.emptyHub(m) }, errors.Join(s.flipBit(m, f.pick), s.awaitNamed(m))
+		return func() error { return s.emptyHub(m) }, s.flipBit(m, f.pick)
 	case slowSync:
 		return func() error { return m.SlowSync(0) }, m.SlowSync(200 * time.Millisecond)
 	case moveClock:
@@ -235,12 +236,17 @@ func (s *stage) withoutHub(m *world.Machine, signal syscall.Signal, do func() er
 	return do()
 }
 
-// awaitNamed waits until stopgate fleet doctor names a machine's hub as one whose copy is damaged.
-func (s *stage) awaitNamed(m *world.Machine) error {
+// awaitNamed waits until stopgate fleet doctor names a machine's hub as one whose copy is damaged. Damage of the last
+// message a hub finds itself when it starts: it says so in its log, and gets it from the others.
+func (s *stage) awaitNamed(m *world.Machine, before int) error {
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Minute)
 	defer cancel()
 	hub, last := member.HubName(m.Number+1), ""
 	for range pause.Doubling(ctx, 100*time.Millisecond, 2*time.Second) {
+		if s.foundItself(m) > before {
+			s.Logf("%s found it when it started", hub)
+			return nil
+		}
 		last, _ = m.Run(s.ctx, "stopgate", "fleet", "doctor") // it fails when it finds something
 		for line := range strings.Lines(last) {
 			if strings.Contains(line, hub) && strings.Contains(line, "damaged") {
@@ -263,7 +269,17 @@ func (s *stage) flipBit(m *world.Machine, pick uint64) error {
 	if err := s.awaitWhole(); err != nil {
 		return err
 	}
-	return s.withoutHub(m, syscall.SIGTERM, func() error { return s.flipBitIn(hubStore(m), pick) })
+	before := s.foundItself(m)
+	if err := s.withoutHub(m, syscall.SIGTERM, func() error { return s.flipBitIn(hubStore(m), pick) }); err != nil {
+		return err
+	}
+	return s.awaitNamed(m, before)
+}
+
+// foundItself is how often a machine's hub has found damage when it started, by its log.
+func (s *stage) foundItself(m *world.Machine) int {
+	text, _ := os.ReadFile(filepath.Join(m.State, "logs", "hub.log")) // there may be none yet
+	return bytes.Count(text, []byte("Recovering stream state from index errored"))
 }
 
 func (s *stage) flipBitIn(dir string, pick uint64) error {

@@ -14,7 +14,7 @@ import (
 	storage "github.com/stopgate/stopgate/internal/control/store/jetstream"
 )
 
-// copyPatience is how long a hub may take to read its copy of a stream.
+// copyPatience is how long the hubs may take to read their copies of a stream.
 const copyPatience = 30 * time.Second
 
 // checkCopies reads each hub's own copy of the fleet's streams, so that damage on a disk is named before the
@@ -30,32 +30,33 @@ func (c *command) checkCopies(ctx context.Context, d *diagnosis, id member.Ident
 		d.add(levelWarn, "copies", err.Error(), "")
 		return
 	}
-	sound := 0
+	up := map[string]hubLook{}
+	var names []string
 	for _, h := range s.HubStatus {
-		if h.Status == nil || h.Status.Waits != "" {
-			continue
-		}
-		if d.checkCopy(ctx, js, id, h) {
-			sound++
+		if h.Status != nil && h.Status.Waits == "" {
+			up[h.Name], names = h, append(names, h.Name)
 		}
 	}
-	if sound == len(id.Hubs) && sound > 1 {
-		d.add(levelOK, "copies", fmt.Sprintf("all %d hubs can read everything that they keep", sound), "")
+	if len(names) == 0 {
+		return
 	}
-}
-
-// checkCopy reports whether a hub can read all that it keeps.
-func (d *diagnosis) checkCopy(ctx context.Context, js jetstream.JetStream, id member.Identity, h hubLook) bool {
-	for _, stream := range h.Status.Streams {
+	problems := len(d.Findings)
+	for _, stream := range up[names[0]].Status.Streams {
 		ctx, cancel := context.WithTimeout(ctx, copyPatience)
-		err := storage.CheckCopy(ctx, js, stream.Name, h.Name)
+		wrong, err := storage.CheckCopies(ctx, js, stream.Name, names)
 		cancel()
 		if err != nil {
-			d.unreadable(id, h, stream.Name, err)
-			return false
+			d.add(levelWarn, "copies", fmt.Sprintf("those of %s were not read: %v", stream.Name, err), "run stopgate fleet doctor again")
+		}
+		for _, name := range names {
+			if wrong[name] != nil {
+				d.unreadable(id, up[name], stream.Name, wrong[name])
+			}
 		}
 	}
-	return true
+	if len(d.Findings) == problems && len(names) == len(id.Hubs) && len(names) > 1 {
+		d.add(levelOK, "copies", fmt.Sprintf("all %d hubs can read everything that they keep", len(names)), "")
+	}
 }
 
 // unreadable says why a hub's copy of a stream was not read to its end, and what helps.
