@@ -287,14 +287,6 @@ func (a *audit) stores() {
 		}
 	}
 	a.enter("stores with damage, or that differ from their anchors", len(a.Machines), damaged, 0)
-
-	flips := 0
-	for _, s := range a.spans {
-		if s.kind == flipBit {
-			flips++
-		}
-	}
-	a.enter("flipped bits that fleet doctor did not name", flips, a.unnamed, 0)
 }
 
 // table is the result.

@@ -239,27 +239,40 @@ func (s *stage) withoutHub(m *world.Machine, signal syscall.Signal, do func() er
 // awaitNamed waits until stopgate fleet doctor names a machine's hub as one whose copy is damaged. Damage of the last
 // message a hub finds itself when it starts: it says so in its log, and gets it from the others.
 func (s *stage) awaitNamed(m *world.Machine, before int) error {
-	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
 	defer cancel()
 	hub, last := member.HubName(m.Number+1), ""
 	for range pause.Doubling(ctx, 100*time.Millisecond, 2*time.Second) {
 		if s.foundItself(m) > before {
 			s.Logf("%s found it when it started", hub)
+			s.noteFlip(foundByHub)
 			return nil
 		}
 		last, _ = m.Run(s.ctx, "stopgate", "fleet", "doctor") // it fails when it finds something
 		for line := range strings.Lines(last) {
 			if strings.Contains(line, hub) && strings.Contains(line, "damaged") {
 				s.Log(strings.TrimSpace(line))
+				s.noteFlip(foundByDoctor)
 				return nil
 			}
 		}
 	}
+	s.Logf("the flipped bit of %s is not named:\n%s", m.Name, last)
+	s.noteFlip(notFound)
+	return s.ctx.Err()
+}
+
+// How a flipped bit was found.
+const (
+	foundByDoctor = "named by fleet doctor"
+	foundByHub    = "found by the hub when it started"
+	notFound      = "not named within a minute"
+)
+
+func (s *stage) noteFlip(how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unnamed++
-	s.Logf("the flipped bit of %s is not named:\n%s", m.Name, last)
-	return s.ctx.Err()
+	s.flips[how]++
 }
 
 // flipBit flips one bit of what a hub has of the fleet's store. The hub is ended in good order for that: one that was

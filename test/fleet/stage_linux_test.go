@@ -82,7 +82,7 @@ type stage struct {
 	healed  []time.Duration // after faults, until all machines saw each other
 	calls   []call          // of hooks
 	disk    *world.Disk     // of the last machine's hub, where it has a small one
-	unnamed int             // flipped bits that doctor did not name
+	flips   map[string]int  // how flipped bits were found
 	older   string          // where the programs of an earlier version are; empty where there are none
 }
 
@@ -122,7 +122,7 @@ func newStage(t *testing.T, seed uint64, n size, network world.Connect) *stage {
 	check(t, err)
 	s := &stage{
 		T: t, World: w, size: n, ctx: ctx, dir: dir, ids: rand.New(rand.NewPCG(seed, 2)), project: "shop",
-		owners: map[string]owner{}, jobs: map[string]string{}, shot: map[string]bool{},
+		owners: map[string]owner{}, jobs: map[string]string{}, shot: map[string]bool{}, flips: map[string]int{},
 		older: os.Getenv("CHAOS_OLDER"),
 	}
 	t.Cleanup(s.leave)
