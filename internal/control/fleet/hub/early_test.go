@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,20 @@ func TestIssue20AHubThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 	if err := waiting(func(h *hub) { h.id.Key = "another" }, t.Context()); err == nil || !strings.Contains(err.Error(), "has left the fleet") {
 		t.Errorf("its machine has left: %v", err)
+	}
+}
+
+// A hub that is ended while it starts has nothing to say, also where it could not start.
+func TestIssue20AHubIsEndedWhileItStarts(t *testing.T) {
+	f := newFleet(t, 1)
+	taken, err := net.Listen("tcp", f.hubs[0].Address())
+	check(t, err)
+	defer taken.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	check(t, Run(ctx, testOptions(f.state("a"))))
+	if end := LastEnd(f.state("a")); end.Reason != "" {
+		t.Errorf("it is said to have failed: %q", end.Reason)
 	}
 }
 
