@@ -73,6 +73,23 @@ func TestIssue20WhoIsTakenOutWithoutTheStore(t *testing.T) {
 	}
 }
 
+// A hub whose machine was taken out does not start, also for a moment: its certificate is still valid. A machine that
+// joined again has another key.
+func TestIssue20AHubThatWasTakenOutDoesNotStart(t *testing.T) {
+	f := newFleet(t, 1)
+	h := &hub{Options: testOptions(f.state("a")), id: f.identity("a")}
+	left := member.Record{Name: "a", User: "anna", Key: h.id.Key, Hub: 1, Left: true}
+	check(t, member.SaveMembers(h.StateDir, []member.Record{left}))
+	if err := h.start(t.Context()); !errors.Is(err, errTakenOut) || h.server != nil {
+		t.Errorf("it starts: %v", err)
+	}
+	left.Key = "another"
+	check(t, h.users.set(left))
+	if h.takenOut() {
+		t.Error("the machine of today is out with the one of before")
+	}
+}
+
 // A hub's token is for the machine that has the address. Who forwards it knows better, and a name that cannot be
 // looked up may be right.
 func TestIssue20WhereAHubMayRun(t *testing.T) {
