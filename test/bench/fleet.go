@@ -84,7 +84,7 @@ func furnish(ctx context.Context, m *world.Machine) error {
 	if _, err := m.Run(ctx, "sh", "-c", "cd project && git init -q && stopgate trust --yes"); err != nil {
 		return err
 	}
-	life, err := m.StartDaemon()
+	life, err := m.StartDaemon("stopgated")
 	if err != nil {
 		return err
 	}

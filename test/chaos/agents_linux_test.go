@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
+	"github.com/stopgate/stopgate/test/chaos/client"
 )
 
 // The runbook of clients has a command for each kind.
@@ -108,17 +109,10 @@ func newCrowd(t *testing.T, seed uint64, n crowdSize) *crowd {
 	bin := build(t)
 	check(t, os.Symlink("standin", filepath.Join(bin, "standin-model")))
 	p := newPlace(t, bin, agentsText, strconv.FormatUint(seed, 10), n.work)
-	p.write(t, filepath.Join(p.root, ".claude", "settings.json"), `{
-  "permissions": {"allow": ["Bash"]},
-  "hooks": {
-    "SessionStart": [{"hooks": [{"type": "command", "command": "standin heard"}]}],
-    "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "standin heard"}]}]
-  }
-}
-`)
+	p.write(t, filepath.Join(p.root, ".claude", "settings.json"), client.Settings)
 	p.env = append(p.env, "STANDIN_IDLE=3s")
 	if real := os.Getenv("CHAOS_CLIENT"); real != "" {
-		p.env = append(p.env, p.useReal(t, real)...)
+		p.useReal(t, real)
 	}
 	c := &crowd{
 		T: t, keeper: newKeeper(p, rand.New(rand.NewPCG(seed, 3))), rng: rand.New(rand.NewPCG(seed, 1)), ids: rand.New(rand.NewPCG(seed, 2)),

@@ -5,6 +5,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 	"github.com/stopgate/stopgate/test/chaos/books"
+	"github.com/stopgate/stopgate/test/chaos/client"
 	"github.com/stopgate/stopgate/test/chaos/ran"
 	"github.com/stopgate/stopgate/test/programs"
 )
@@ -125,4 +127,14 @@ func (p place) processes() (pids []string) {
 		pids = append(pids, fmt.Sprintf("%d %s", pid, strings.ReplaceAll(string(command), "\x00", " ")))
 	}
 	return pids
+}
+
+// useReal puts a real client in the stand-in's place.
+func (p *place) useReal(t *testing.T, program string) {
+	t.Helper()
+	check(t, client.Use(program, p.bin))
+	check(t, client.Welcome(p.home, p.root))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	p.env = append(p.env, client.Model(t, listener)...)
 }

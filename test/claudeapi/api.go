@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -42,8 +43,19 @@ type rule struct {
 
 // New starts an API that lives as long as the test.
 func New(t testing.TB) *API {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewOn(t, listener)
+}
+
+// NewOn starts an API at a place of the caller's choice.
+func NewOn(t testing.TB, listener net.Listener) *API {
 	a := &API{closing: make(chan struct{}), arrived: make(chan struct{})}
-	server := httptest.NewServer(a)
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: a}}
+	server.Start()
 	a.URL = server.URL
 	t.Cleanup(func() {
 		close(a.closing)

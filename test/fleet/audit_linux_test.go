@@ -63,9 +63,13 @@ func (a *audit) enter(what string, of, counted, expected int) {
 func (a *audit) executions() {
 	type execution struct{ owner, key string }
 	begun := map[execution]int{}
+	owners := a.ownersOfAgents()
 	for _, l := range a.ran {
-		if l.What == "begun" {
+		switch {
+		case l.What == "begun":
 			begun[execution{l.Owner, l.Key}]++
+		case l.What == "heard" && l.Event == "SessionStart": // by Claude Code itself
+			begun[execution{owners[l.Key], l.Key}]++
 		}
 	}
 	twice := 0
@@ -93,11 +97,28 @@ func (a *audit) executions() {
 	a.enter("counted as done and never ran", done, never, 0)
 }
 
+// ownersOfAgents are the owners of all agents that were started.
+func (a *audit) ownersOfAgents() map[string]string {
+	owners := map[string]string{}
+	for _, b := range a.books {
+		for _, e := range b.Acts {
+			if e.Kind == engine.StartAgent {
+				owners[e.Errand()] = e.Owner
+			}
+		}
+	}
+	return owners
+}
+
 // cutOff reports whether what an effect started may not have come so far as to write that down: it was killed, or
 // its machine crashed meanwhile.
 func (a *audit) cutOff(machine int, e *books.Act) bool {
 	return e.Killed || a.shot[e.Errand()] || slices.ContainsFunc(a.spans, func(s span) bool {
-		return s.kind == crash && s.on == machine && !e.Started.After(s.from)
+		latest := s.from
+		if a.rigged { // the machine's clock may have been ahead
+			latest = latest.Add(clockMoves[0])
+		}
+		return s.kind == crash && s.on == machine && !e.Started.After(latest)
 	})
 }
 
@@ -266,6 +287,14 @@ func (a *audit) stores() {
 		}
 	}
 	a.enter("stores with damage, or that differ from their anchors", len(a.Machines), damaged, 0)
+
+	flips := 0
+	for _, s := range a.spans {
+		if s.kind == flipBit {
+			flips++
+		}
+	}
+	a.enter("flipped bits that fleet doctor did not name", flips, a.unnamed, 0)
 }
 
 // table is the result.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/test/fleet/world"
 )
@@ -59,8 +60,7 @@ func (s *stage) do(f fault) (heal func() error, err error) {
 	m := s.Machines[f.on]
 	switch f.kind {
 	case killDaemon:
-		m.Daemon().Kill()
-		return nil, s.startDaemon(m)
+		return nil, s.exchangeDaemon(m, "stopgated")
 	case killHub:
 		return nil, s.signalHub(m, syscall.SIGKILL)
 	case killHubs:
@@ -73,7 +73,7 @@ func (s *stage) do(f fault) (heal func() error, err error) {
 	case killAgent:
 		return nil, s.killAgent(m, f.pick)
 	case crash:
-		return func() error { return s.startDaemon(m) }, m.Crash()
+		return func() error { return s.startDaemon(m, "stopgated") }, m.Crash()
 	case pauseDaemon:
 		return func() error { return m.Daemon().Signal(syscall.SIGCONT) }, m.Daemon().Signal(syscall.SIGSTOP)
 	case pauseHub:
@@ -97,9 +97,24 @@ func (s *stage) do(f fault) (heal func() error, err error) {
 	case emptyHub:
 		return nil, s.emptyHub(m)
 	case flipBit:
-		return func() error { return s.emptyHub(m) }, s.flipBit(m, f.pick)
+		return func() error { return s.emptyHub(m) }, errors.Join(s.flipBit(m, f.pick), s.awaitNamed(m))
+	case slowSync:
+		return func() error { return m.SlowSync(0) }, m.SlowSync(200 * time.Millisecond)
+	case moveClock:
+		return func() error { return m.SetClock(0) }, m.SetClock(clockMoves[f.pick>>1%2])
+	case olderDaemon:
+		return func() error { return s.exchangeDaemon(m, "stopgated") }, s.exchangeDaemon(m, filepath.Join(s.older, "stopgated"))
 	}
 	return nil, fmt.Errorf("unknown fault %q", f.kind)
+}
+
+// clockMoves are how far a clock is wrong.
+var clockMoves = [2]time.Duration{time.Hour, -time.Hour}
+
+// exchangeDaemon kills a machine's daemon and starts another one.
+func (s *stage) exchangeDaemon(m *world.Machine, program string) error {
+	m.Daemon().Kill()
+	return s.startDaemon(m, program)
 }
 
 // around are all ways to and from a machine.
@@ -194,12 +209,22 @@ func (s *stage) emptyHub(m *world.Machine) error {
 	if err := s.awaitWhole(); err != nil {
 		return err
 	}
-	// The daemon starts the hub again at once: it must find nothing.
-	if err := m.Daemon().Signal(syscall.SIGSTOP); err != nil {
+	return s.withoutHub(m, syscall.SIGKILL, func() error {
+		parts, err := filepath.Glob(filepath.Join(hubStore(m), "*")) // the directory may be a disk of its own
+		for _, part := range parts {
+			err = errors.Join(err, os.RemoveAll(part))
+		}
+		return err
+	})
+}
+
+// withoutHub ends a machine's hub by a signal, and does something before it is started again.
+func (s *stage) withoutHub(m *world.Machine, signal syscall.Signal, do func() error) error {
+	if err := m.Daemon().Signal(syscall.SIGSTOP); err != nil { // it starts the hub again at once
 		return err
 	}
 	defer func() { _ = m.Daemon().Signal(syscall.SIGCONT) }()
-	if err := s.signalHub(m, syscall.SIGKILL); err != nil {
+	if err := s.signalHub(m, signal); err != nil {
 		return err
 	}
 	for len(hubs(m)) > 0 {
@@ -207,27 +232,50 @@ func (s *stage) emptyHub(m *world.Machine) error {
 			return err
 		}
 	}
-	parts, err := filepath.Glob(filepath.Join(hubStore(m), "*")) // the directory may be a disk of its own
-	for _, part := range parts {
-		err = errors.Join(err, os.RemoveAll(part))
-	}
-	return err
+	return do()
 }
 
-// flipBit flips one bit of what a hub has of the fleet's store.
+// awaitNamed waits until stopgate fleet doctor names a machine's hub as one whose copy is damaged.
+func (s *stage) awaitNamed(m *world.Machine) error {
+	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Minute)
+	defer cancel()
+	hub, last := member.HubName(m.Number+1), ""
+	for range pause.Doubling(ctx, 100*time.Millisecond, 2*time.Second) {
+		last, _ = m.Run(s.ctx, "stopgate", "fleet", "doctor") // it fails when it finds something
+		for line := range strings.Lines(last) {
+			if strings.Contains(line, hub) && strings.Contains(line, "damaged") {
+				s.Log(strings.TrimSpace(line))
+				return nil
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unnamed++
+	s.Logf("the flipped bit of %s is not named:\n%s", m.Name, last)
+	return s.ctx.Err()
+}
+
+// flipBit flips one bit of what a hub has of the fleet's store. The hub is ended in good order for that: one that was
+// killed reads the newest of its files at its next start, and gets from the others what it cannot read; one that runs
+// has those in memory.
 func (s *stage) flipBit(m *world.Machine, pick uint64) error {
 	if err := s.awaitWhole(); err != nil {
 		return err
 	}
+	return s.withoutHub(m, syscall.SIGTERM, func() error { return s.flipBitIn(hubStore(m), pick) })
+}
+
+func (s *stage) flipBitIn(dir string, pick uint64) error {
 	var files []string
-	err := filepath.WalkDir(hubStore(m), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(path) == ".blk" && strings.Contains(path, "/SG_") && !strings.Contains(path, "-snapshots") && strings.Contains(path, "/msgs/") {
 			files = append(files, path)
 		}
 		return nil
 	})
 	if err != nil || len(files) == 0 {
-		return fmt.Errorf("nothing to flip a bit of in %s: %w", hubStore(m), err)
+		return fmt.Errorf("nothing to flip a bit of in %s: %w", dir, err)
 	}
 	f, err := os.OpenFile(files[pick%uint64(len(files))], os.O_RDWR, 0)
 	if err != nil {

@@ -62,7 +62,12 @@ func (a *audit) figures() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "answers and messages to another machine: %s\n", spread(a.took))
 	fmt.Fprintf(&out, "after a fault is healed, until all machines answer each other: %s\n", spread(a.healed))
-	var claimed, again []time.Duration
+	var claimed, again []time.Duration // where both clocks were right: they are an hour off, or not
+	note := func(all *[]time.Duration, took time.Duration) {
+		if took.Abs() < clockMoves[0]/2 {
+			*all = append(*all, took)
+		}
+	}
 	facts := map[job.Type]int{}
 	for _, all := range a.board.facts {
 		var added, lost time.Time
@@ -76,9 +81,9 @@ func (a *audit) figures() string {
 				lost = f.Time
 			case job.HasClaimed:
 				if first {
-					claimed = append(claimed, f.Time.Sub(added))
+					note(&claimed, f.Time.Sub(added))
 				} else if !lost.IsZero() {
-					again = append(again, f.Time.Sub(lost))
+					note(&again, f.Time.Sub(lost))
 				}
 				first = false
 			}

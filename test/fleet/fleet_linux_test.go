@@ -25,6 +25,7 @@ func TestChaosOfAFleet(t *testing.T) {
 	people.Go(func() { s.people(ctx) })
 	people.Go(func() { s.hooks(ctx) })
 	work.Go(func() { s.run(over) })
+	work.Go(func() { s.runClients(over) })
 	work.Go(func() { s.addJobs(seed) })
 	if err := s.breakAll(faults); err != nil {
 		t.Error(err)

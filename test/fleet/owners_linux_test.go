@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/test/fleet/world"
 )
 
-// kinds are the commands of local owners.
+// kinds are the commands of local owners whose agents are stand-ins.
 var kinds = []string{"steps", "talks", "asks", "told", "idles"}
 
 // run keeps the machines at work until there has been enough of it and the faults are over.
@@ -20,13 +20,13 @@ func (s *stage) run(over <-chan struct{}) {
 	var all sync.WaitGroup
 	for i := range s.size.owners {
 		m := s.Machines[i%len(s.Machines)]
-		all.Go(func() { s.oneByOne(m, i, over) })
+		all.Go(func() { s.oneByOne(m, kinds, i, over) })
 	}
 	all.Wait()
 }
 
-// oneByOne runs owners on a machine, one after the other.
-func (s *stage) oneByOne(m *world.Machine, first int, over <-chan struct{}) {
+// oneByOne runs owners of some kinds on a machine, one after the other.
+func (s *stage) oneByOne(m *world.Machine, kinds []string, first int, over <-chan struct{}) {
 	for i := first; s.ctx.Err() == nil; i++ {
 		if err := s.live(m, kinds[i%len(kinds)]); err != nil {
 			s.Error(err)

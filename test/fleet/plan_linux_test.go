@@ -38,6 +38,9 @@ const (
 	fullDisk     kind = "full disk"
 	flipBit      kind = "flip bit"
 	emptyHub     kind = "empty hub"
+	slowSync     kind = "slow sync"
+	moveClock    kind = "move clock"
+	olderDaemon  kind = "older daemon"
 )
 
 // share is how many of a hundred faults are of a kind, and how long they last: most of them not much longer than
@@ -49,21 +52,24 @@ type share struct {
 }
 
 var shares = []share{
-	{killDaemon, 14, 0, 0},
-	{killHub, 12, 0, 0},
-	{killAgent, 14, 0, 0},
+	{killDaemon, 12, 0, 0},
+	{killHub, 11, 0, 0},
+	{killAgent, 12, 0, 0},
 	{killHubs, 5, 0, 0},
 	{crash, 5, 0, 90 * time.Second},
-	{pauseDaemon, 7, 5 * time.Second, 90 * time.Second},
-	{pauseHub, 6, 5 * time.Second, 30 * time.Second},
+	{pauseDaemon, 6, 5 * time.Second, 90 * time.Second},
+	{pauseHub, 5, 5 * time.Second, 30 * time.Second},
 	{pauseMachine, 4, 5 * time.Second, 90 * time.Second},
-	{cutMachine, 9, 2 * time.Second, 90 * time.Second},
-	{cutLeader, 6, 5 * time.Second, 20 * time.Second},
-	{cutOneWay, 7, 2 * time.Second, 20 * time.Second},
-	{cutPair, 6, 2 * time.Second, 20 * time.Second},
+	{cutMachine, 8, 2 * time.Second, 90 * time.Second},
+	{cutLeader, 5, 5 * time.Second, 20 * time.Second},
+	{cutOneWay, 6, 2 * time.Second, 20 * time.Second},
+	{cutPair, 5, 2 * time.Second, 20 * time.Second},
 	{fullDisk, 2, 2 * time.Second, 10 * time.Second},
-	{flipBit, 1, 5 * time.Second, 10 * time.Second},
+	{flipBit, 2, 0, 0},
 	{emptyHub, 2, 0, 0},
+	{slowSync, 4, 5 * time.Second, 30 * time.Second},
+	{moveClock, 4, 5 * time.Second, 60 * time.Second},
+	{olderDaemon, 2, 5 * time.Second, 60 * time.Second},
 }
 
 // plan is so many faults, in an order and at moments that the seed decides. Kinds that are left out give their

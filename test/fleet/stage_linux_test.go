@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/pause"
+	"github.com/stopgate/stopgate/test/chaos/client"
 	"github.com/stopgate/stopgate/test/fleet/world"
 	"github.com/stopgate/stopgate/test/programs"
 )
@@ -40,13 +41,18 @@ type size struct {
 	long    time.Duration // that some take
 	between time.Duration // two jobs that are added
 	timeout time.Duration
+	rigged  bool // the programs are compiled so that clocks can be set and disks slowed
 }
 
 func sizeOfRun() size {
 	if os.Getenv("STOPGATE_FULL") != "" {
+		faults, err := strconv.Atoi(os.Getenv("CHAOS_FAULTS"))
+		if err != nil {
+			faults = 100
+		}
 		return size{
-			faults: 100, part: 1, owners: 45, jobs: 150, work: "3s", longest: 10 * time.Second, long: 80 * time.Second,
-			between: 5 * time.Second, timeout: 90 * time.Minute,
+			faults: faults, part: 1, owners: 45, jobs: 150, work: "3s", longest: 10 * time.Second, long: 80 * time.Second,
+			between: 5 * time.Second, timeout: 90 * time.Minute, rigged: true,
 		}
 	}
 	return size{
@@ -76,6 +82,8 @@ type stage struct {
 	healed  []time.Duration // after faults, until all machines saw each other
 	calls   []call          // of hooks
 	disk    *world.Disk     // of the last machine's hub, where it has a small one
+	unnamed int             // flipped bits that doctor did not name
+	older   string          // where the programs of an earlier version are; empty where there are none
 }
 
 // owner is a pipeline or run that was started on a machine.
@@ -96,7 +104,11 @@ type span struct {
 func newStage(t *testing.T, seed uint64, n size, network world.Connect) *stage {
 	t.Helper()
 	bin := t.TempDir()
-	check(t, programs.Build(bin, "test/chaos/standin"))
+	build := programs.Build
+	if n.rigged {
+		build = programs.BuildRigged
+	}
+	check(t, build(bin, "test/chaos/standin", "test/standin/claude"))
 	ctx, cancel := context.WithTimeout(t.Context(), n.timeout)
 	t.Cleanup(cancel)
 
@@ -105,15 +117,17 @@ func newStage(t *testing.T, seed uint64, n size, network world.Connect) *stage {
 	check(t, os.MkdirAll(filepath.Join(dir, "turns"), 0o700))
 	w, err := world.New(world.Options{
 		Bin: bin, Machines: 3, Network: network,
-		Env: []string{"CHAOS_DIR=" + dir, "CHAOS_WORK=" + n.work, "STOPGATE_SEED=" + strconv.FormatUint(seed, 10)},
+		Env: []string{"CHAOS_DIR=" + dir, "CHAOS_WORK=" + n.work, "STANDIN_IDLE=3s", "STOPGATE_SEED=" + strconv.FormatUint(seed, 10)},
 	})
 	check(t, err)
 	s := &stage{
 		T: t, World: w, size: n, ctx: ctx, dir: dir, ids: rand.New(rand.NewPCG(seed, 2)), project: "shop",
 		owners: map[string]owner{}, jobs: map[string]string{}, shot: map[string]bool{},
+		older: os.Getenv("CHAOS_OLDER"),
 	}
 	t.Cleanup(s.leave)
 	t.Logf("three machines on %s", w.Network.Name())
+	s.useClient()
 	for _, m := range s.Machines {
 		s.furnish(m)
 	}
@@ -138,6 +152,7 @@ func (s *stage) furnish(m *world.Machine) {
 	s.Helper()
 	root := s.root(m)
 	check(s.T, m.Write("project/.gauntlet/runbooks/fleet.toml", runbookText))
+	check(s.T, m.Write("project/.claude/settings.json", client.Settings))
 	check(s.T, m.Write(".gitconfig", "[user]\n\tname = Fleet\n\temail = fleet@example.com\n"))
 	check(s.T, m.Write(".config/agent-gauntlet/config.yml", fmt.Sprintf(
 		"lifecycle:\n  max_agents: 40\nfleet:\n  projects:\n    - name: %s\n      path: %s\nnotify:\n  command: standin told\n", s.project, root)))
@@ -154,7 +169,7 @@ func (s *stage) found() {
 	s.Helper()
 	begun := time.Now()
 	for _, m := range s.Machines {
-		check(s.T, s.startDaemon(m))
+		check(s.T, s.startDaemon(m, "stopgated"))
 	}
 	s.makeDisk()
 	check(s.T, s.Found(s.ctx, fleetName))
@@ -177,16 +192,38 @@ func (s *stage) makeDisk() {
 	s.disk = disk
 }
 
-// without are the kinds of faults that are left out: those that need another user, and all but those that CHAOS_ONLY
-// names, with commas between them.
+// without are the kinds of faults that are left out: those for which something is missing, and all but those that
+// CHAOS_ONLY names, with commas between them.
 func (s *stage) without() (left []kind) {
 	only := os.Getenv("CHAOS_ONLY")
 	for _, share := range shares {
-		if share.kind == fullDisk && s.disk == nil || only != "" && !slices.Contains(strings.Split(only, ","), string(share.kind)) {
-			left = append(left, share.kind)
+		if why := s.missing(share.kind); why != "" {
+			s.Logf("no fault %q: %s", share.kind, why)
+		} else if only == "" || slices.Contains(strings.Split(only, ","), string(share.kind)) {
+			continue
 		}
+		left = append(left, share.kind)
 	}
 	return left
+}
+
+// missing is why there can be no fault of a kind; empty where there can.
+func (s *stage) missing(k kind) string {
+	switch k {
+	case fullDisk:
+		if s.disk == nil {
+			return "only root can make a small disk"
+		}
+	case slowSync, moveClock:
+		if !s.rigged {
+			return "the programs have the true clock and disk"
+		}
+	case olderDaemon:
+		if s.older == "" {
+			return "CHAOS_OLDER does not name the programs of an earlier version"
+		}
+	}
+	return ""
 }
 
 // root is a machine's project.
@@ -196,8 +233,8 @@ func (s *stage) root(m *world.Machine) string { return filepath.Join(m.Home, "pr
 func (s *stage) name(machine int) string { return s.Machines[machine].Name }
 
 // startDaemon starts a machine's daemon and waits until it is ready.
-func (s *stage) startDaemon(m *world.Machine) error {
-	l, err := m.StartDaemon()
+func (s *stage) startDaemon(m *world.Machine, program string) error {
+	l, err := m.StartDaemon(program)
 	if err != nil {
 		return err
 	}

@@ -27,10 +27,14 @@ func Build(dir string, others ...string) error {
 			return err
 		}
 	}
+	return buildOthers(dir, others)
+}
+
+func buildOthers(dir string, others []string) error {
 	if len(others) == 0 {
 		return nil
 	}
-	return build(dir, others...)
+	return build(dir, nil, others...)
 }
 
 // linked is the directory of stopgate and stopgated that all tests of a working tree share. Go
@@ -49,15 +53,15 @@ var linked = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	defer release()
-	return dir, build(dir, "cmd/stopgate", "cmd/stopgated")
+	return dir, build(dir, nil, "cmd/stopgate", "cmd/stopgated")
 })
 
-func build(dir string, packages ...string) error {
+func build(dir string, flags []string, packages ...string) error {
 	root, err := moduleRoot()
 	if err != nil {
 		return err
 	}
-	args := []string{"build", "-ldflags=-s -w", "-o", dir + string(filepath.Separator)}
+	args := append([]string{"build", "-ldflags=-s -w", "-o", dir + string(filepath.Separator)}, flags...)
 	for _, name := range packages {
 		args = append(args, "./"+name)
 	}

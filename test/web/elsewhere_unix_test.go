@@ -78,3 +78,39 @@ func TestIssue20AThumbMovesAPipelineElsewhere(t *testing.T) {
 		t.Errorf("its log:\n%s", log)
 	}
 }
+
+// A person sees on one machine what another one does for the fleet and what waits, and cancels it there.
+func TestIssue20AJobIsSeenAndCancelledOnAPage(t *testing.T) {
+	laptop, _ := joined(t)
+	add := func(args ...string) (id string) {
+		t.Helper()
+		var added daemonapi.Job
+		check(t, json.Unmarshal([]byte(laptop.run(append([]string{"job", "add", "--json", "--project", "shop"}, args...)...)), &added))
+		return added.ID
+	}
+	runs, waits := add("release", "2.4.0"), add("--needs", "moon", "lint")
+	is := func(id, status string) {
+		t.Helper()
+		eventually(t, id+" is "+status, func() bool {
+			j, err := laptop.Job(t.Context(), id)
+			check(t, err)
+			return j.Status == status
+		})
+	}
+	is(runs, "running")
+	b := open(t, laptop.ui().Link)
+	b.look(phone, false)
+	b.visit("/jobs")
+	b.sees("release 2.4.0")
+	b.sees("no machine has the label moon")
+	b.picture("jobs-real")
+	for _, id := range []string{waits, runs} {
+		b.visit("/jobs/" + id)
+		b.tap(`details[data-keep="cancel"] summary`)
+		b.tap("button.danger")
+		is(id, "cancelled")
+		b.sees("cancelled")
+	}
+	b.picture("job-cancelled")
+	b.clean()
+}

@@ -78,6 +78,48 @@ func newMachines() *machines {
 	return m
 }
 
+// jobs are those of the fleet, in each status.
+func (m *machines) jobs() []daemonapi.Job {
+	now := time.Now()
+	job := func(id, command, status, host string, args ...string) daemonapi.Job {
+		return daemonapi.Job{
+			ID: strings.Repeat(id, 16), Project: "shop", Command: command, Args: args, OnLost: "ask", Cap: "default", Status: status, Host: host, By: "laptop",
+			Added: now.Add(-50 * time.Minute), Since: now.Add(-10 * time.Minute),
+		}
+	}
+	waits, runs, lost := job("1", "train", "pending", "", "--epochs", "20", "all"), job("a", "build", "running", "vps"), job("b", "nightly", "lost", "desk")
+	waits.Needs, waits.Waits = []string{"gpu", "huge-disk"}, []string{"cap default is full: 2 of 2 jobs are being done", "no machine has the label huge-disk", "on vps: there is no room for another job"}
+	waits.Reserve = 5
+	runs.Attempt, runs.Owner, runs.USD = 1, strings.Repeat("a", 16), 0.42
+	lost.Attempt, lost.Owner, lost.Decision = 1, strings.Repeat("b", 16), strings.Repeat("3", 16)
+	return []daemonapi.Job{waits, job("2", "lint", "claimed", "vps"), runs, lost, job("d", "fix", "done", "vps", "1234")}
+}
+
+func (m *machines) Jobs(_ context.Context, q *api.Query) (page api.Page[daemonapi.Job], err error) {
+	for _, j := range m.jobs() {
+		if q.Allows(j.Status) {
+			page.Items = append(page.Items, j)
+		}
+	}
+	return page, nil
+}
+
+func (m *machines) Job(_ context.Context, id string) (daemonapi.Job, error) {
+	for _, j := range m.jobs() {
+		if j.ID == id {
+			return j, nil
+		}
+	}
+	return daemonapi.Job{}, &api.Error{Failure: daemonapi.Failure{Code: "not_found", Error: "no such job"}}
+}
+
+func (m *machines) Caps(context.Context) ([]daemonapi.Cap, error) {
+	return []daemonapi.Cap{
+		{Name: "default", Jobs: 2, USD: 50, Held: []string{strings.Repeat("a", 16), strings.Repeat("b", 16)}, Reserved: 5, Spent: 31.25},
+		{Name: "nightly", Jobs: 1},
+	}, nil
+}
+
 func (m *machines) Changes() (work, journal <-chan struct{}) { return nil, nil }
 func (m *machines) Projects() []string                       { return []string{"/home/ada/shop"} }
 func (m *machines) Workspaced() map[string]string            { return nil }
@@ -188,7 +230,11 @@ func TestIssue20PagesOfAFleet(t *testing.T) {
 		"/pipelines":                            {"All machines", "as of 4 min ago"},
 		"/pipelines/" + strings.Repeat("a", 16): {"vps", "built it"},
 		"/pipelines/" + strings.Repeat("b", 16): {"desk last reported 4 min ago", "Its log could not be read: desk has not reported for 4 min"},
-		"/fleet":                                {"Fleet lab", "this machine", "3 more agents", "gpu, big-disk", "has been asleep for 1 h", "has never reported"},
+		"/jobs":                                 {"train --epochs 20 all", "no machine has the label huge-disk", "2 of 2", "$31.25 spent"},
+		"/jobs?status=done":                     {"fix 1234"},
+		"/jobs/" + strings.Repeat("1", 16):      {"Why it waits", "no machine has the label huge-disk", "Cancel…"},
+		"/jobs/" + strings.Repeat("b", 16):      {"desk does not report", "Answer"},
+		"/fleet":                                {"Fleet lab", "this machine", "3 more jobs", "gpu, big-disk", "has been asleep for 1 h", "has never reported"},
 	} {
 		for _, width := range []int64{phone, desktop} {
 			for _, dark := range []bool{false, true} {
@@ -199,7 +245,7 @@ func TestIssue20PagesOfAFleet(t *testing.T) {
 				}
 				b.fits(width)
 				b.axe()
-				name := strings.Trim(strings.NewReplacer("/", "-", strings.Repeat("3", 16), "3", strings.Repeat("a", 16), "a", strings.Repeat("b", 16), "b").Replace(address), "-")
+				name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "=", "-", strings.Repeat("1", 16), "1", strings.Repeat("3", 16), "3", strings.Repeat("a", 16), "a", strings.Repeat("b", 16), "b").Replace(address), "-")
 				b.picture(fmt.Sprintf("fleet-%s-%d-%t", name, width, dark))
 				b.clean()
 			}

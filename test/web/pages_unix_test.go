@@ -28,6 +28,7 @@ var addresses = map[string]func(s *stage) string{
 		at := slices.IndexFunc(owners, func(o daemonapi.Owner) bool { return o.Name == "release" && o.Status == "waiting" })
 		return "/pipelines/" + owners[at].ID
 	},
+	"/jobs/{id}": func(*stage) string { return "/jobs/0123456789abcdef" }, // without a fleet; see TestIssue20PagesOfAFleet
 }
 
 // Each page in light and dark, on a phone and on a desk: it has no errors, asks no other host, is not

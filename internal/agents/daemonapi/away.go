@@ -74,7 +74,7 @@ func Span(d time.Duration) string {
 }
 
 // memberStates are those in which a machine is away, the worst first.
-var memberStates = []string{"lost", "silent", "asleep", "unknown"}
+var memberStates = []string{"lost", "silent", "stopped", "asleep", "unknown"}
 
 // IsAway reports whether the machine does not answer now.
 func (m FleetMember) IsAway() bool { return slices.Contains(memberStates, m.State) }
@@ -87,6 +87,8 @@ func (m FleetMember) Why() string {
 		return m.Name + " is lost: it has not reported for " + silence
 	case "silent":
 		return m.Name + " has not reported for " + silence
+	case "stopped":
+		return m.Name + " was stopped " + silence + " ago"
 	case "asleep":
 		return m.Name + " has been asleep for " + silence
 	case "unknown":

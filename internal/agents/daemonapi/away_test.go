@@ -45,14 +45,16 @@ func TestFleetInWords(t *testing.T) {
 		{Name: "vps", State: "silent", Heard: 250},
 		{Name: "desk", State: "asleep", Heard: 7200},
 		{Name: "pi", State: "lost", Heard: 3 * 24 * 3600},
+		{Name: "nas", State: "stopped", Heard: 600},
 		{Name: "new", State: "unknown"},
 	}}
-	if got, want := f.Line(), "lab: 5 machines, 1 lost, 1 silent, 1 asleep, 1 not seen yet"; got != want {
+	if got, want := f.Line(), "lab: 6 machines, 1 lost, 1 silent, 1 stopped, 1 asleep, 1 not seen yet"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	words := map[string]string{
 		"laptop": "", "vps": "vps has not reported for 4 min", "desk": "desk has been asleep for 2 h",
 		"pi": "pi is lost: it has not reported for 3 days", "new": "new has never reported",
+		"nas": "nas was stopped 10 min ago",
 	}
 	for name, want := range words {
 		if m, found := f.Find(name); !found || m.Why() != want {
@@ -61,7 +63,7 @@ func TestFleetInWords(t *testing.T) {
 	}
 
 	f.Connected = false
-	if got, want := f.Line(), "lab: 5 machines, not connected"; got != want {
+	if got, want := f.Line(), "lab: 6 machines, not connected"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := (&Fleet{Name: "lab"}).Line(), "lab: not connected"; got != want {

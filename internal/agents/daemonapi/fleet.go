@@ -19,7 +19,7 @@ type FleetMember struct {
 	Name     string   `json:"name"`
 	User     string   `json:"user"`
 	Hub      bool     `json:"hub,omitempty"`
-	State    string   `json:"state"`           // up, silent, lost, asleep, unknown (it has not reported yet)
+	State    string   `json:"state"`           // up, silent, lost, stopped (its daemon said so), asleep, unknown (it has not reported yet)
 	Heard    float64  `json:"heard,omitempty"` // seconds ago
 	Version  string   `json:"version,omitempty"`
 	Labels   []string `json:"labels,omitempty"`

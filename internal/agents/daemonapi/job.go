@@ -27,7 +27,7 @@ type Job struct {
 	Reason     string `json:"reason,omitempty"`     // why it failed or was cancelled
 	// Refused are the machines that could not start it, with why.
 	Refused map[string]string `json:"refused,omitempty"`
-	// Waits are why no machine has taken it yet. It is there where one job was asked for.
+	// Waits are why no machine has taken it yet, or what became of the machine that has it.
 	Waits []string `json:"waits,omitempty"`
 	// Decision is the id of what a person is asked about it, while it is lost.
 	Decision string `json:"decision,omitempty"`

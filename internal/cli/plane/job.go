@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -20,7 +21,7 @@ func NewJob() *cobra.Command {
 		Use:   "job",
 		Short: "Run commands on whichever machine of the fleet has room",
 		Long: `Add jobs to the fleet, and show them. A job is a runbook command of a project. The first machine that has
-the labels, the project, its approved runbook and room for an agent takes it and runs it.`,
+the labels, the project, its approved runbook and room for it takes it and runs it.`,
 		Example: `  stopgate job add --needs gpu train
   stopgate job list
   stopgate job show 3f9a12bc`,
@@ -92,8 +93,9 @@ func newJobList() *cobra.Command {
 		Use:   "list",
 		Short: "List the fleet's jobs",
 		Long: `List the jobs of the fleet that have not ended, newest first; with --all, also those that have. STATUS is
-pending, claimed, running, lost (see stopgate decision list), done, failed or cancelled. While the fleet
-does not answer, the jobs are shown as this machine knows them, with how old that is.
+pending, claimed, running, lost (see stopgate decision list), done, failed or cancelled; the last column says
+why a job waits or how it ended. While the fleet does not answer, the jobs are shown as this machine knows
+them, with how old that is.
 
 Exit code 0: listed. 3: the daemon is not running, or knows no jobs because it is not connected.`,
 		Example: `  stopgate job list
@@ -198,7 +200,7 @@ func jobLines(all []daemonapi.Job, now time.Time, p term.Paint, width, height in
 		}
 		rows = append(rows, []string{
 			shortID(j.ID), plain.Line(j.Project), plain.Line(strings.Join(append([]string{j.Command}, j.Args...), " ")), j.Status, host,
-			term.Age(j.Added, now), plain.Line(j.Reason),
+			term.Age(j.Added, now), plain.Line(cmp.Or(j.Reason, strings.Join(j.Waits, "; "))),
 		})
 	}
 	lines := term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {

@@ -111,3 +111,25 @@ func TestIssue20DaemonsOfAFleet(t *testing.T) {
 		t.Errorf("vps shows %q", own)
 	}
 }
+
+// A daemon that a person stops is stopped for the others, not silent and then lost.
+func TestIssue20AStoppedDaemonOfAFleet(t *testing.T) {
+	here, there := newWorld(), newWorld()
+	a, b := options(t, here, newMemory(t)), options(t, there, newMemory(t))
+	foundFleet(t, a.StateDir, b.StateDir)
+	laptop, vps := begin(t, here, a), begin(t, there, b)
+	is := func(state string) {
+		t.Helper()
+		checktest.Eventually(t, "vps is "+state, func() bool {
+			f, err := laptop.Fleet(t.Context())
+			check(t, err)
+			m, _ := f.Find("vps")
+			return m.State == state
+		})
+	}
+	is("up")
+	vps.stop(t)
+	is("stopped")
+	begin(t, there, b)
+	is("up")
+}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/fleet/beat"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -118,7 +120,7 @@ func TestIssue20NothingLocalWaitsForTheFleet(t *testing.T) {
 	}()
 	first := <-accepted
 	defer first.Close()
-	m := &machine{f, f.Merged(), own}
+	m := &machine{Fleet: f, Plane: f.Merged(), own: own}
 	begun := time.Now()
 	if all := m.list(t, &api.Query{}); len(all) != 1 {
 		t.Errorf("%+v", all)
@@ -130,4 +132,25 @@ func TestIssue20NothingLocalWaitsForTheFleet(t *testing.T) {
 	if took := time.Since(begun); took > 20*time.Second { // the hub would take a minute
 		t.Errorf("that took %s", took)
 	}
+}
+
+// A daemon that is told to end says so: the others see at once that it was stopped, are told so if they ask something
+// of it, and see when it is back.
+func TestIssue20AStoppedDaemonSaysSo(t *testing.T) {
+	w := newWorld(t)
+	laptop, vps := w.machine("laptop", "ada"), w.machine("vps", "ada", owner(1))
+	w.hears(laptop, "vps")
+	w.sees(laptop, 1)
+	vps.stop()
+	checktest.Eventually(t, "vps is stopped", func() bool { return laptop.Observer().State("vps") == beat.Stopped })
+	status := laptop.Fleet.Status()
+	if m, _ := status.Find("vps"); m.State != "stopped" || !strings.HasPrefix(m.Why(), "vps was stopped ") {
+		t.Errorf("%+v: %s", m, m.Why())
+	}
+	_, err := laptop.Cancel(t.Context(), fmt.Sprintf("%016x", 1), daemonapi.Cancel{ID: daemonapi.NewID()})
+	if daemonapi.Code(err) != "unavailable" || !strings.Contains(err.Error(), "vps was stopped") {
+		t.Errorf("%v", err)
+	}
+	w.machine("vps", "ada")
+	w.hears(laptop, "vps")
 }

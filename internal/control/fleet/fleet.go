@@ -132,6 +132,7 @@ func (f *Fleet) work(ctx context.Context, l *link.Link) {
 	select {
 	case <-l.Ended():
 	case <-ctx.Done():
+		f.sayStopped(l)
 	}
 	cancel()
 	closeLink(l) // also so that nothing waits for a server that does not answer
@@ -167,6 +168,19 @@ func (f *Fleet) watchSleep(ctx context.Context, l *link.Link) {
 	if err != nil {
 		f.Log.Debug("the system does not tell when this machine is about to sleep", "error", err)
 	}
+}
+
+// stopPatience is how long a daemon that was told to end tries to say so.
+const stopPatience = 2 * time.Second
+
+// sayStopped tells the others that this daemon was stopped: they wait for it, and do not take it for lost.
+func (f *Fleet) sayStopped(l *link.Link) {
+	if !l.Conn.IsConnected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	f.warn("cannot tell the fleet that this daemon was stopped", f.heart.Stop(ctx, l))
 }
 
 func closeLink(l *link.Link) {

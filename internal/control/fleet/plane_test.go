@@ -74,7 +74,7 @@ func TestPagesOfSeveralMachines(t *testing.T) {
 			}
 			return strings.Compare(id, other)
 		})
-		m := &machine{f, f.Merged(), own}
+		m := &machine{Fleet: f, Plane: f.Merged(), own: own}
 		var got []string
 		for _, o := range m.list(t, &api.Query{Limit: 1 + r.IntN(8)}) {
 			got = append(got, o.Created.Format(time.RFC3339)+"\x00"+o.ID)

@@ -93,7 +93,7 @@ func (f *Fleet) quiet(member string) bool {
 		return false
 	}
 	switch observer.State(member) {
-	case beat.Silent, beat.Lost, beat.Asleep:
+	case beat.Silent, beat.Lost, beat.Asleep, beat.Stopped:
 		return true
 	}
 	return false
@@ -103,6 +103,9 @@ func (f *Fleet) quiet(member string) bool {
 func (f *Fleet) notHeard(member string) string {
 	if observer := f.Observer(); observer != nil {
 		if ago, known := observer.Heard(member); known {
+			if observer.State(member) == beat.Stopped {
+				return member + " was stopped " + daemonapi.Span(ago) + " ago"
+			}
 			if ago < beat.SilentAfter {
 				return member + " takes no requests, although it reported " + daemonapi.Span(ago) + " ago"
 			}

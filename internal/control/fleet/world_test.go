@@ -29,7 +29,8 @@ var noon = time.Date(2026, 1, 30, 12, 0, 0, 0, time.UTC)
 type machine struct {
 	*Fleet
 	*Plane
-	own *ownPlane
+	own  *ownPlane
+	stop func()
 }
 
 // ownPlane is what one machine has. What is not here is not asked for.
@@ -69,8 +70,7 @@ func (w *world) machine(name, user string, owners ...daemonapi.Owner) *machine {
 		}
 		return link.Open(ctx, nc, linktest.Name, name)
 	}
-	w.run(f)
-	return &machine{f, f.Merged(), own}
+	return &machine{f, f.Merged(), own, w.run(f)}
 }
 
 func (w *world) options(name string, own *ownPlane) Options {
@@ -88,12 +88,14 @@ func (w *world) options(name string, own *ownPlane) Options {
 	}
 }
 
-// run runs a machine until the test ends.
-func (w *world) run(f *Fleet) {
+// run runs a machine until it is stopped, or the test ends.
+func (w *world) run(f *Fleet) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); f.Run(ctx) }()
-	w.t.Cleanup(func() { cancel(); <-done })
+	stop = func() { cancel(); <-done }
+	w.t.Cleanup(stop)
+	return stop
 }
 
 // sees waits until a machine shows so many owners of all.

@@ -94,6 +94,11 @@ func (p *page) rest(d *detail) {
 		p.words(red, "error     ", r.last, 20)
 		p.fact("retry", "stopgate work retry "+shortID(r.ref.ID))
 		p.fact("drop", "stopgate work drop "+shortID(r.ref.ID))
+	case JobRow:
+		p.fact("machine", r.away.Host)
+		p.words(nil, "why       ", r.last, 20)
+		p.fact("show", "stopgate job show "+shortID(r.ref.ID))
+		p.fact("cancel", "stopgate job cancel "+shortID(r.ref.ID))
 	case ProjectRow:
 		p.words(nil, "why       ", cmp.Or(r.last, "hooks are installed and the configuration is approved"), 20)
 		for _, project := range p.s.World.Projects {
@@ -185,7 +190,7 @@ func inState(state string) func(string) string {
 		return green
 	case "failed", "held", "blocked":
 		return red
-	case "waiting", "decide", "could_not_run", "gave up", "not enforced", "refused":
+	case "waiting", "decide", "lost", "could_not_run", "gave up", "not enforced", "refused":
 		return yellow
 	case "cancelled", "skipped", "exited", "not_started":
 		return faint

@@ -42,7 +42,7 @@ func (s *State) helpLines() (lines []string) {
 		lines = append(lines, cut(text, s.Width))
 	}
 	if s.World.Fleet.Name != "" {
-		lines = append(lines, cut("In a fleet, /host:NAME shows what is on one machine; host:. is this one.", s.Width))
+		lines = append(lines, cut("In a fleet, /host:NAME shows what is on one machine; host:. is this one. /job shows jobs that wait.", s.Width))
 	}
 	return lines
 }

@@ -23,6 +23,8 @@ func hostColumn(rows []row) (c column, needed bool) {
 // host is the machine of a row, with the age of what is shown if that is old.
 func (r *row) host() string {
 	switch ago := r.away.Ago(); {
+	case r.nowhere:
+		return "-"
 	case r.away.Host == "":
 		return daemonapi.Here
 	case ago != "":
@@ -54,7 +56,7 @@ func (s *State) fleetParts() (parts []part) {
 // onHost is what the filter finds a row by: the name of its machine, also of this one.
 func (s *State) onHost(r *row) string {
 	switch {
-	case s.World.Fleet.Name == "":
+	case s.World.Fleet.Name == "" || r.nowhere:
 		return ""
 	case r.away.Host == "":
 		return " host:" + s.World.Fleet.Member + " host:" + daemonapi.Here

@@ -29,6 +29,7 @@ type (
 		Dead     []daemonapi.WorkItem
 		Stops    []daemonapi.GateRun
 		Fleet    daemonapi.Fleet
+		Jobs     []Job
 	}
 	// Surveyed is how projects are enforced.
 	Surveyed struct{ Projects []Project }
@@ -113,7 +114,7 @@ func next(s State, event any) (State, []any) {
 	case Changed:
 		return s.changed(e.Owners)
 	case Polled:
-		s.World.Sessions, s.World.Seen, s.World.Dead, s.World.Fleet = e.Sessions, e.Seen, e.Dead, e.Fleet
+		s.World.Sessions, s.World.Seen, s.World.Dead, s.World.Fleet, s.World.Jobs = e.Sessions, e.Seen, e.Dead, e.Fleet, e.Jobs
 		if e.Stops != nil {
 			s.World.Stops = e.Stops
 		}
@@ -228,7 +229,7 @@ func forget(owners map[string]daemonapi.Owner) {
 // refreshed asks again for the details on the screen where they may have changed: those of one of the
 // owners, or with nil in any case. A decision that was settled meanwhile is not answered any more.
 func (s State) refreshed(owners []daemonapi.Owner) (State, []any) {
-	if s.mode == formMode && !s.form.sending {
+	if s.mode == formMode && !s.form.sending && !s.asksAbout(s.form.decision.ID) {
 		owner, known := s.World.Owners[s.form.decision.Owner]
 		if open := openDecision(&owner); known && (open == nil || open.ID != s.form.decision.ID) {
 			s = s.leaveForm()

@@ -31,6 +31,7 @@ type row struct {
 	since   time.Time // of the state
 	usd     float64
 	away    daemonapi.Away
+	nowhere bool // no machine has it yet
 
 	owner    string              // whose log it is
 	agent    *daemonapi.Agent    // to attach to
@@ -40,7 +41,7 @@ type row struct {
 // symbols stand before the words of states, for those who look and do not read.
 var symbols = map[string]string{
 	"decide": "?", "asking": "?", "held": "!", "dead": "!", "blocked": "✗", "not enforced": "!", "gave up": "!",
-	"running": "*", "busy": "*", "starting": "*", "waiting": "~", "parked": "~", "queued": ".", "free": "-",
+	"running": "*", "busy": "*", "starting": "*", "waiting": "~", "parked": "~", "queued": ".", "free": "-", "pending": ".", "claimed": "*", "lost": "!",
 	"stopped": "-", "done": "✓", "allowed": "✓", "enforced": "✓", "failed": "✗", "refused": "✗", "cancelled": "x", "exited": "x", "ended": "x",
 }
 

@@ -17,6 +17,7 @@ const (
 	maxSessions    = 200
 	maxDead        = 100
 	maxStops       = 100
+	maxJobs        = 200
 	maxMessages    = 30
 	tailLines      = 500
 	detailLogLines = 12 // of the log, in details
@@ -214,7 +215,7 @@ func (s *Source) tellWorld(ctx context.Context, status daemonapi.Status, tell fu
 	if err != nil {
 		return err
 	}
-	w.Sessions, w.Seen, w.Dead, w.Stops, w.Fleet = p.Sessions, p.Seen, p.Dead, p.Stops, p.Fleet
+	w.Sessions, w.Seen, w.Dead, w.Stops, w.Fleet, w.Jobs = p.Sessions, p.Seen, p.Dead, p.Stops, p.Fleet, p.Jobs
 	tell(Up{w})
 	return nil
 }
@@ -277,7 +278,11 @@ func (s *Source) poll(ctx context.Context, stops bool) (p Polled, err error) {
 	if p.Fleet, err = s.client.Fleet(ctx); err != nil {
 		return p, err
 	}
-	s.inFleet = p.Fleet.Name != ""
+	if s.inFleet = p.Fleet.Name != ""; s.inFleet {
+		if p.Jobs, err = s.jobs(ctx); err != nil {
+			return p, err
+		}
+	}
 	if p.Sessions, err = s.client.Sessions(ctx, daemonapi.Filter{Limit: maxSessions}); err != nil {
 		return p, err
 	}

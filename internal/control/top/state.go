@@ -59,6 +59,7 @@ type World struct {
 	Stops    []daemonapi.GateRun
 	Projects []Project
 	Fleet    daemonapi.Fleet // without a name where this machine is in none
+	Jobs     []Job           // of the fleet, that have not ended
 	// Skew is the daemon's version where that is not ours.
 	Skew string
 	// Spent is what each owner of today has cost. More means that there are others.
@@ -130,6 +131,7 @@ const (
 	SeenRow     Kind = "seen"
 	DecisionRow Kind = "decision"
 	WorkRow     Kind = "work"
+	JobRow      Kind = "job"
 	StopRow     Kind = "stop"
 	ProjectRow  Kind = "project"
 )

@@ -57,13 +57,13 @@ func (s *State) unsorted(v view) []row {
 	case sessionView:
 		return s.sessions()
 	case inboxView:
-		return s.decisions()
+		return slices.Concat(s.decisions(), s.questions())
 	case stopView:
 		return s.stops()
 	case projectView:
 		return s.projectRows()
 	}
-	return slices.Concat(s.owners(), s.sessions(), s.work())
+	return slices.Concat(s.owners(), s.jobRows(), s.sessions(), s.work())
 }
 
 // sorted has what needs a person first: decisions, sessions that ask, pipelines that are held, items
@@ -91,7 +91,7 @@ func sorted(rows []row) []row {
 }
 
 func urgency(r *row) int {
-	return slices.Index([]string{"decide", "asking", "failed", "gave up", "held", "dead"}, r.state)
+	return slices.Index([]string{"decide", "asking", "failed", "gave up", "held", "lost", "dead"}, r.state)
 }
 
 // selected is the row under the cursor, and where it is; none where there is no row.
@@ -110,7 +110,7 @@ func (s *State) selected() (at int, found bool) {
 
 // listOf is the list that has all rows of a kind.
 var listOf = map[Kind]view{
-	OwnerRow: pipelineView, AgentRow: agentView, SessionRow: sessionView, SeenRow: sessionView, DecisionRow: inboxView, StopRow: stopView, ProjectRow: projectView, WorkRow: nowView,
+	OwnerRow: pipelineView, AgentRow: agentView, SessionRow: sessionView, SeenRow: sessionView, DecisionRow: inboxView, StopRow: stopView, ProjectRow: projectView, WorkRow: nowView, JobRow: nowView,
 }
 
 // rowOf is what is known of something without asking.

@@ -39,6 +39,9 @@ type fakePlane struct {
 	refusal   error // of what is asked to be done
 
 	pipelines fakePipelines
+	jobs      []daemonapi.Job
+	caps      []daemonapi.Cap
+	noJobs    error // why jobs are not known
 	glances   map[string]doctor.Glance
 
 	workspaced map[string]string

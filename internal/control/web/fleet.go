@@ -65,15 +65,15 @@ func (r *Request) runningAfar() (n int, err error) {
 	return n, err
 }
 
-// Places is how many more agents may start there, in words.
+// Places is how many more jobs it would take, in words.
 func (m machine) Places() string {
 	switch {
 	case m.Room < 0:
-		return "no limit"
+		return "not known"
 	case m.Room == 0:
 		return "none"
 	}
-	return plain.Count(m.Room, "more agent")
+	return plain.Count(m.Room, "more job")
 }
 
 // Known are the names of the projects that may be started there.

@@ -47,14 +47,16 @@ func TestIssue20WithoutAFleetNothingIsSaid(t *testing.T) {
 	v := s.signedIn()
 	for _, path := range []string{"/", "/inbox", "/pipelines", "/sessions", "/enforcement"} {
 		body := v.get(path).body
-		for _, word := range []string{"/fleet", `class="host"`, "achine"} {
+		for _, word := range []string{"/fleet", "/jobs", `class="host"`, "achine"} {
 			if strings.Contains(body, word) {
 				t.Errorf("%s has %q", path, word)
 			}
 		}
 	}
-	if r := v.get("/fleet"); r.status != http.StatusOK || !strings.Contains(r.body, "stopgate fleet init") {
-		t.Errorf("%d %s", r.status, r.body)
+	for _, path := range []string{"/fleet", "/jobs", "/jobs/0123456789abcdef"} {
+		if r := v.get(path); r.status != http.StatusOK || !strings.Contains(r.body, "stopgate fleet init") {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
 	}
 }
 
@@ -75,7 +77,7 @@ func TestIssue20PagesNameTheMachine(t *testing.T) {
 		"/pipelines?host=desk":              {desk, `<option value="desk" selected>desk</option>`},
 		"/sessions":                         {"Those on laptop, this machine."},
 		"/fleet": {
-			"Fleet lab", "Connected", "this machine", "desk has not reported for 4 min", "3 more agents", "no limit", "gpu", "shop", "never", "1 hub",
+			"Fleet lab", "Connected", "this machine", "desk has not reported for 4 min", "3 more jobs", "<dt>Room for</dt><dd>not known</dd>", "gpu", "shop", "never", "1 hub",
 			`<span class="state bad">lost</span>`, `<span class="state warn">silent</span>`, `<span class="state good">up</span>`,
 		},
 	} {

@@ -288,7 +288,7 @@ func tone(state string) string {
 		return "warn"
 	case "done", "allow", "passed", "proven", "complete", "completed", "up":
 		return "good"
-	case "running", "busy", "open":
+	case "running", "claimed", "busy", "open":
 		return "busy"
 	}
 	return "calm"

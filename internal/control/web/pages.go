@@ -41,6 +41,8 @@ func Pages() []Page {
 		{Path: "/stops/{id}", Title: "Stop", Template: "stop", Read: readStop},
 		{Path: "/pipelines", Title: "Pipelines", Nav: "Pipelines", Icon: "pipelines", Template: "pipelines", Read: readPipelines, Scripts: []string{"work.js"}},
 		{Path: "/pipelines/{id}", Title: "Pipeline", Template: "pipeline", Read: readPipeline, Scripts: []string{"work.js"}},
+		{Path: "/jobs", Title: "Jobs", Nav: "Jobs", Icon: "jobs", Template: "jobs", Read: readJobs, When: inFleet},
+		{Path: "/jobs/{id}", Title: "Job", Template: "job", Read: readJob},
 		{
 			Path: "/gates", Title: "Gates", Nav: "Gates", Icon: "gates", Template: "gates", Read: readGates,
 			Scripts: []string{"work.js", "vendor/uplot.js", "charts.js"}, Styles: []string{"vendor/uplot.css"},
@@ -60,6 +62,7 @@ func Actions() []Action {
 		{Path: "/inbox/{id}/answer", Do: answer},
 		{Path: "/pipelines/{id}/cancel", Do: cancelPipeline},
 		{Path: "/pipelines/{id}/resume", Do: resumePipeline},
+		{Path: "/jobs/{id}/cancel", Do: cancelJob},
 		{Path: "/journal/verify", Do: verify},
 		{Path: "/work/{id}/retry", Do: retryWork},
 		{Path: "/work/{id}/drop", Do: dropWork},

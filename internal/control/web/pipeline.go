@@ -72,6 +72,9 @@ func readPipeline(r *Request) (any, error) {
 	if o.Agent != nil && len(o.Agent.Session) > longestName {
 		o.Agent.Session = "" // it is none of Claude Code's
 	}
+	if !daemonapi.IsOwnerID(o.Job) {
+		o.Job = "" // there is no page of it
+	}
 	page := &pipelinePage{Owner: o, Took: seconds(o.Duration), Active: seconds(o.Worked), Given: pairs(o.Vars)}
 	page.addGraph(r)
 	page.addSteps(r)

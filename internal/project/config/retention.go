@@ -23,7 +23,7 @@ const (
 
 func (r *Retention) fields() []field {
 	return []field{
-		document.Key("keep", &r.Keep, duration(noLimit), "How long pipelines and agent runs are kept after they have ended, with their logs and files.").Default("720h"),
+		document.Key("keep", &r.Keep, duration(noLimit), "How long pipelines and agent runs are kept after they have ended, with their logs and files; on the machine that made a fleet, its jobs too.").Default("720h"),
 		document.Key("keep_size", &r.KeepSize, size, "How much disk space those that have ended may use. The oldest are removed first.").Default("1GiB"),
 		document.Key("log_size", &r.LogSize, size, "How much of a step's output is kept: its beginning and its end.").Default("16MiB"),
 	}

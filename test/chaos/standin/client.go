@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +42,8 @@ func heard(dir string) error {
 	return errors.Join(err, ran.Write(dir, l))
 }
 
-// others counts the clients of a session besides that of a hook, by what the system tells.
+// others counts the clients of a session besides that of a hook, by what the system tells. What a client has forked
+// looks like the client until it runs another program.
 func others(session string, hook int) (n int) {
 	clients := map[int]bool{}
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -52,10 +55,14 @@ func others(session string, hook int) (n int) {
 			clients[pid] = true
 		}
 	}
-	for pid := range ancestors(hook) {
-		delete(clients, pid)
+	own := ancestors(hook)
+	for pid := range clients {
+		isOwn := func(ancestor int) bool { return own[ancestor] && clients[ancestor] }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(ancestors(pid))), isOwn) {
+			n++
+		}
 	}
-	return len(clients)
+	return n
 }
 
 // ancestors are a process and those that it comes from.

@@ -24,8 +24,8 @@ type Life struct {
 	cmd *exec.Cmd
 }
 
-// StartDaemon starts the machine's daemon.
-func (m *Machine) StartDaemon() (*Life, error) {
+// StartDaemon starts the machine's daemon: the world's, or one that lies elsewhere.
+func (m *Machine) StartDaemon(program string) (*Life, error) {
 	ear, mouth, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (m *Machine) StartDaemon() (*Life, error) {
 		return nil, errors.Join(err, ear.Close())
 	}
 	defer log.Close()
-	cmd := m.Command(context.Background(), "stopgated", "daemon")
+	cmd := m.Command(context.Background(), program, "daemon")
 	cmd.Env = append(cmd.Env, "STOPGATED_READY_FD=3")
 	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = []*os.File{mouth}, log, log
 	if err := cmd.Start(); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/test/programs"
 )
 
 // Machine is one of the world's.
@@ -29,6 +30,7 @@ type Machine struct {
 	Env    []string
 
 	world *World
+	rig   string // a file: see SetClock
 	mu    sync.Mutex
 	lives []*Life // of its daemon; the last one is the current
 }
@@ -42,12 +44,13 @@ func newMachine(w *World, number int, env []string) (*Machine, error) {
 		name = names[number]
 	}
 	home := filepath.Join(w.Dir, name)
-	m := &Machine{Number: number, Name: name, Home: home, State: filepath.Join(home, "s"), world: w}
+	m := &Machine{Number: number, Name: name, Home: home, State: filepath.Join(home, "s"), world: w, rig: filepath.Join(w.Dir, name+".rig")}
 	m.Client = daemonapi.New(filepath.Join(m.State, "daemon.sock"), "test")
 	m.Env = append(slices.Clone(env),
 		w.mark(), fmt.Sprintf("%s=%d", machineVariable, number), "HOME="+home, "STOPGATE_STATE_DIR="+m.State, "STOPGATE_HUB_LISTEN="+w.Network.Behind(number),
+		programs.RigVariable+"="+m.rig,
 		"PATH="+w.Bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	return m, os.MkdirAll(m.State, 0o700)
+	return m, errors.Join(os.MkdirAll(m.State, 0o700), m.SetClock(0), m.SlowSync(0))
 }
 
 // Address is where others reach it.

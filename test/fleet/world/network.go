@@ -3,6 +3,7 @@
 package world
 
 import (
+	"net"
 	"os"
 	"os/exec"
 )
@@ -22,6 +23,8 @@ type Network interface {
 	Open(machine, port int) (opened int, err error)
 	// Inside has a command run on a machine.
 	Inside(machine int, cmd *exec.Cmd)
+	// Loopback listens at a port of the machine's that only the machine itself reaches.
+	Loopback(machine int) (net.Listener, error)
 	// Cut lets nothing pass from a machine to another one, and Heal lets it pass again. Both may be repeated.
 	Cut(from, to int) error
 	Heal(from, to int) error

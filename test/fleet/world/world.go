@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,12 +104,16 @@ func (w *World) Left(ctx context.Context) (left []string) {
 	return left
 }
 
-// sockets are the sockets in the machines' state directories.
+// sockets are the sockets in the machines' state directories that something listens on.
 func (w *World) sockets() (left []string) {
 	for _, m := range w.Machines {
 		_ = filepath.WalkDir(m.State, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type()&fs.ModeSocket != 0 {
+			if err != nil || d.Type()&fs.ModeSocket == 0 {
+				return nil
+			}
+			if conn, err := net.Dial("unix", path); err == nil {
 				left = append(left, "socket "+path)
+				return conn.Close()
 			}
 			return nil
 		})

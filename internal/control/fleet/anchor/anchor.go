@@ -32,7 +32,8 @@ func (r Record) head() store.Head { return store.Head{Position: r.Position, Hash
 // Log is what is needed of the fleet's store.
 type Log interface {
 	Append(ctx context.Context, e store.NewEvent) (store.Position, error)
-	Read(ctx context.Context, subject string, after store.Position) iter.Seq2[store.Event, error]
+	// Rest are the events of a subject that were not trimmed: the last one at least.
+	Rest(ctx context.Context, subject string) iter.Seq2[store.Event, error]
 	Barrier(ctx context.Context) (store.Position, error)
 }
 
@@ -160,7 +161,7 @@ func read(ctx context.Context, log Log, member string) (records []Record, at sto
 	if _, err := log.Barrier(ctx); err != nil {
 		return nil, 0, err
 	}
-	for e, err := range log.Read(ctx, link.Anchor(member), 0) {
+	for e, err := range log.Rest(ctx, link.Anchor(member)) {
 		if err != nil {
 			return nil, 0, err
 		}

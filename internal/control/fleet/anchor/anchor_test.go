@@ -164,6 +164,41 @@ func TestIssue20AHistoryThatWasCutIsNamed(t *testing.T) {
 	}
 }
 
+// The fleet trims old anchors. What is left is enough to go on, and to find out that a store was cut; that the others
+// are gone is not damage.
+func TestIssue20AnchorsThatWereTrimmed(t *testing.T) {
+	f := linktest.New(t)
+	h := newHost(t)
+	h.log = f.Member("a").Log
+	h.fleet = h.log
+	hub := f.Member("hub").Log
+	for day := range 3 {
+		h.lives(3, time.Now().Add(time.Duration(day)*24*time.Hour))
+		heads, err := hub.Heads(t.Context())
+		check(t, err)
+		check(t, hub.SaveSnapshot(t.Context(), store.Snapshot{Position: heads["anchor.a"].Position, Data: []byte("{}")}))
+		_, err = hub.Trim(t.Context(), "hub-1")
+		check(t, err)
+	}
+	if n := h.anchors(); n == 0 || n >= 3 {
+		t.Fatalf("%d anchors are left", n)
+	}
+	if text, sound := h.verify(); !sound || !strings.Contains(text, "as the fleet knows it") {
+		t.Errorf("%v: %s", sound, text)
+	}
+	h.lives(2, time.Now().Add(5*24*time.Hour))
+	check(t, os.Remove(h.path))
+	h2 := &host{t: t, path: h.path, log: h.log}
+	s, err := sqlite.Open(t.Context(), h2.path)
+	check(t, err)
+	_, err = s.Append(t.Context(), store.NewEvent{Subject: "run.a", ID: "another"})
+	check(t, err)
+	check(t, s.Close())
+	if text, sound := h2.verify(); sound {
+		t.Errorf("a store that was replaced: %s", text)
+	}
+}
+
 // There is an anchor at once after the connection was cut: what was done meanwhile is not anchored.
 func TestIssue20AnAnchorAfterAReconnect(t *testing.T) {
 	l := linktest.New(t).Member("a")

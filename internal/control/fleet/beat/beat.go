@@ -43,6 +43,8 @@ type Beat struct {
 	Slept float64 `json:"slept,omitempty"`
 	// Sleeping means that the machine is about to be suspended: this is its last word until it wakes up.
 	Sleeping bool `json:"sleeping,omitempty"`
+	// Stopped means that the daemon ends because it was told to: this is the last word of its life.
+	Stopped bool `json:"stopped,omitempty"`
 
 	Version  string   `json:"version,omitempty"`
 	User     string   `json:"user,omitempty"` // only to be shown: what it may do goes by its member record

@@ -20,8 +20,11 @@ type Heart struct {
 	begun time.Time
 	sleep sleepMeter
 
+	sending sync.Mutex // held while a beat is sent: they leave in their order
+
 	mu       sync.Mutex
 	sleeping bool // the machine is about to be suspended
+	stopped  bool // the daemon ends
 	count    uint64
 	acked    time.Duration // since begun; when a beat was acknowledged last
 	ever     bool
@@ -58,8 +61,18 @@ func (h *Heart) Sleep(ctx context.Context, l *link.Link, sleeps bool) error {
 	return h.beat(ctx, l)
 }
 
+// Stop tells the others that the daemon ends because it was told to. There is no beat after it.
+func (h *Heart) Stop(ctx context.Context, l *link.Link) error {
+	h.mu.Lock()
+	h.stopped = true
+	h.mu.Unlock()
+	return h.beat(ctx, l)
+}
+
 // beat publishes one beat. It is over when the next one is due: an old one is of no use.
 func (h *Heart) beat(ctx context.Context, l *link.Link) error {
+	h.sending.Lock()
+	defer h.sending.Unlock()
 	text, err := h.next().Encode()
 	if err != nil {
 		return err
@@ -80,7 +93,8 @@ func (h *Heart) next() Beat {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.count++
-	b.Life, b.Count, b.Boot, b.Slept, b.Sleeping = h.life, h.count, h.boot, h.sleep.slept().Seconds(), h.sleeping
+	b.Life, b.Count, b.Boot, b.Slept = h.life, h.count, h.boot, h.sleep.slept().Seconds()
+	b.Sleeping, b.Stopped = h.sleeping, h.stopped
 	return b
 }
 

@@ -13,6 +13,8 @@ const (
 	// Asleep is a machine that said that it is about to sleep, or that is silent and was suspended before. It is
 	// waited for.
 	Asleep State = "asleep"
+	// Stopped is a machine whose daemon was stopped: it said so. It is waited for, for a while.
+	Stopped State = "stopped"
 	// Unknown is a member that was never heard of, or any while the observer does not hear itself.
 	Unknown State = "unknown"
 )
@@ -93,6 +95,8 @@ func (s *Sight) State(member string, at time.Duration) State {
 	switch {
 	case !sure:
 		return Unknown
+	case p.Beat.Stopped: // its last word, however old that is
+		return Stopped
 	case silence > 2*Every && p.Beat.Sleeping, silence >= SilentAfter && p.Beat.Slept > 0:
 		return Asleep
 	case silence >= LostAfter:

@@ -136,6 +136,30 @@ func TestIssue20AMachineThatSleepsIsNotLost(t *testing.T) {
 	s.is("server", Up)
 }
 
+// A daemon that was stopped says so, and is stopped until another one begins: also for those who come later.
+func TestIssue20ADaemonThatWasStoppedIsNotLost(t *testing.T) {
+	s := newStory(t)
+	s.pass(10*time.Second, "me", "vps")
+	s.hear("vps", Beat{Stopped: true})
+	s.is("vps", Stopped)
+	s.pass(24*time.Hour, "me")
+	s.is("vps", Stopped)
+	s.pass(time.Minute)
+	s.is("vps", Unknown) // we do not hear ourselves
+
+	late := newStory(t)
+	late.hear("vps", Beat{Stopped: true}) // the last word that there is
+	late.pass(10*time.Second, "me")
+	late.is("vps", Stopped)
+	for _, s := range []*story{s, late} {
+		s.pass(10*time.Second, "me")
+		s.hear("vps", Beat{Life: "2"})
+		s.is("vps", Up)
+		s.pass(2*time.Minute, "me")
+		s.is("vps", Lost) // it was killed
+	}
+}
+
 // Whatever is heard, in whichever order: a member is lost only after a minute in which its count stood still
 // and our own beats came.
 func TestLostIsNeverSaidTooEarly(t *testing.T) {

@@ -30,6 +30,9 @@ type Log interface {
 	ReadAll(ctx context.Context, after store.Position) iter.Seq2[store.Event, error]
 	Watch(ctx context.Context, prefix string, after store.Position) iter.Seq2[store.Event, error]
 	Barrier(ctx context.Context) (store.Position, error)
+	LoadSnapshot(ctx context.Context) (store.Snapshot, error)
+	// Rest are the events of a subject that were not trimmed.
+	Rest(ctx context.Context, subject string) iter.Seq2[store.Event, error]
 }
 
 // keep is how many jobs that have ended a board remembers: the newest.
@@ -66,17 +69,25 @@ func Open(ctx context.Context, log Log, member string, now func() time.Time, to 
 	if err := b.Reach(ctx); err != nil {
 		return nil, fmt.Errorf("read the fleet's jobs: %w", err)
 	}
-	for e, err := range log.ReadAll(ctx, 0) {
-		if err != nil {
-			return nil, fmt.Errorf("read the fleet's jobs: %w", err)
-		}
-		b.take(e)
+	if err := b.load(ctx); err != nil {
+		return nil, fmt.Errorf("read the fleet's jobs: %w", err)
 	}
 	return b, nil
 }
 
-// Follow keeps the board current until the context ends or the store cannot be read. It may be called again.
+// Follow keeps the board current until the context ends or the store cannot be read. It may be called again. What was
+// trimmed since the board was current is read from the store's snapshot.
 func (b *Board) Follow(ctx context.Context) error {
+	err := b.follow(ctx)
+	if errors.Is(err, store.ErrTrimmed) {
+		if err = b.reload(ctx); err == nil {
+			err = b.follow(ctx)
+		}
+	}
+	return err
+}
+
+func (b *Board) follow(ctx context.Context) error {
 	b.mu.Lock()
 	after := b.at
 	b.mu.Unlock()
@@ -162,13 +173,13 @@ func (b *Board) Live() []job.Job {
 	return all
 }
 
-// All are the jobs that are remembered, in no order.
+// All are the jobs that are remembered, in no order, without those that were trimmed.
 func (b *Board) All() []job.Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := make([]job.Job, 0, len(b.jobs))
 	for _, e := range b.jobs {
-		if e.is.State != "" {
+		if e.is.State != "" && !e.is.Trimmed() {
 			all = append(all, e.is)
 		}
 	}
@@ -235,14 +246,25 @@ func (b *Board) reread(ctx context.Context, subjects ...string) error {
 			version = b.caps[name].version
 		}
 		b.mu.Unlock()
-		for e, err := range b.log.Read(ctx, subject, version) {
-			if err != nil {
-				return err
-			}
-			b.mu.Lock()
-			b.fold(e)
-			b.mu.Unlock()
+		err := b.readOn(ctx, subject, version)
+		if errors.Is(err, store.ErrTrimmed) {
+			err = b.catchUp(ctx, subject)
 		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Board) readOn(ctx context.Context, subject string, after store.Position) error {
+	for e, err := range b.log.Read(ctx, subject, after) {
+		if err != nil {
+			return err
+		}
+		b.mu.Lock()
+		b.fold(e)
+		b.mu.Unlock()
 	}
 	return nil
 }
@@ -279,6 +301,8 @@ func (b *Board) append(ctx context.Context, events []store.NewEvent) (err error)
 func (b *Board) became(ctx context.Context, events []store.NewEvent, cause error) ([]store.Position, error) {
 	for e, err := range b.log.Read(ctx, events[0].Subject, events[0].Expected) {
 		switch {
+		case errors.Is(err, store.ErrTrimmed): // what was there is older than a moment
+			return nil, store.ErrConflict
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", store.ErrUnknown, err)
 		case e.ID != events[0].ID:

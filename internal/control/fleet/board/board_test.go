@@ -161,7 +161,7 @@ func TestOldJobsAreForgotten(t *testing.T) {
 	for i := range keep + 10 {
 		id := fmt.Sprintf("%016x", i)
 		b.putJob(job.Job{ID: id, State: job.Pending}, store.Position(2*i+1))
-		b.putJob(job.Job{ID: id, State: job.Ended}, store.Position(2*i+2))
+		b.putJob(job.Job{ID: id, Spec: fix, State: job.Ended}, store.Position(2*i+2))
 	}
 	if len(b.All()) != keep || len(b.Live()) != 0 {
 		t.Errorf("%d jobs, %d live", len(b.All()), len(b.Live()))

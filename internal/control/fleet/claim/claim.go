@@ -130,7 +130,7 @@ func (m *Member) Look(ctx context.Context) {
 			continue
 		}
 		if m.Machine.Room() <= 0 { // before anything is read: there may be many jobs
-			passed[j.ID] = "there is no room for another agent"
+			passed[j.ID] = "there is no room for another job"
 			continue
 		}
 		usd, err := m.Machine.Fits(ctx, j)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -214,6 +215,12 @@ func TestIssue20ThreeHubs(t *testing.T) {
 		return nil
 	})
 	s.fails(1, "streams: 3, each on 3 hubs, written to disk before they acknowledge", "d", "doctor") // no daemon runs
+	eventually(t, "all copies were read", func() error {
+		if _, out, _ := s.on("d", "doctor"); !strings.Contains(out, "copies: all 3 hubs can read everything that they keep") {
+			return errors.New(out)
+		}
+		return nil
+	})
 }
 
 func eventually(t *testing.T, what string, holds func() error) {

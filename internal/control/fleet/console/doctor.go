@@ -91,6 +91,9 @@ func (c *command) doctor(ctx context.Context) error {
 		d.checkStreams(id, s.HubStatus[i])
 	}
 	d.checkStore(id, s)
+	if s.Error == "" {
+		c.checkCopies(ctx, d, id, s)
+	}
 	d.checkMembers(s)
 	return c.diagnosed(d)
 }
@@ -187,6 +190,10 @@ func (c *command) checkOwnHub(d *diagnosis, id member.Identity) {
 // checkHub says how a hub is, and whether it can be used.
 func (c *command) checkHub(ctx context.Context, d *diagnosis, id member.Identity, number int, h *hubLook) bool {
 	what := fmt.Sprintf("%s (%s)", h.Name, h.Address)
+	if h.TakenOut {
+		d.add(levelWarn, what, "the machine that ran it was taken out: losing another hub stops the fleet", "a machine at the same address can take its place: stopgate fleet invite --hub, on the machine that made the fleet")
+		return false
+	}
 	if h.err != nil {
 		level := levelWarn // the others may do
 		if len(id.Hubs) == 1 {
@@ -297,6 +304,8 @@ func (d *diagnosis) checkMembers(s status) {
 		switch {
 		case m.State == "silent" || m.State == "lost":
 			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has not reported for %s", plain.Duration(time.Duration(m.Heard)*time.Second)), "is it up, and its daemon? On it: stopgate fleet doctor. If it is gone for good: stopgate fleet leave "+m.Name)
+		case m.State == "stopped":
+			d.add(levelWarn, "machine "+m.Name, "its daemon was stopped "+daemonapi.Span(time.Duration(m.Heard)*time.Second)+" ago", "to start it, on "+m.Name+": stopgate daemon start")
 		case m.Version != "" && m.Version != version():
 			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has version %s, and this machine %s", m.Version, version()), "install the same version on both")
 		}

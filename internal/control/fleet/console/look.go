@@ -24,11 +24,13 @@ const storePatience = 3 * time.Second
 
 // hubLook is a hub as this machine sees it.
 type hubLook struct {
-	Name    string            `json:"name"`
-	Address string            `json:"address"`
-	Member  string            `json:"member,omitempty"` // that runs it
-	Status  *member.HubStatus `json:"status,omitempty"`
-	Error   string            `json:"error,omitempty"`
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Member  string `json:"member,omitempty"` // that runs it
+	// TakenOut means that the machine that ran it was, and none has taken its place.
+	TakenOut bool              `json:"taken_out,omitempty"`
+	Status   *member.HubStatus `json:"status,omitempty"`
+	Error    string            `json:"error,omitempty"`
 	// Skew is how many seconds its clock is ahead of ours, by the middle of the request.
 	Skew float64 `json:"skew"`
 

@@ -85,6 +85,11 @@ func (s *status) join(records []member.Record, seen []daemonapi.FleetMember) {
 		s.Members = seen
 	}
 	for _, r := range records {
+		if r.Left && r.Hub > 0 && r.Hub <= len(s.HubStatus) && s.HubStatus[r.Hub-1].Status == nil {
+			s.HubStatus[r.Hub-1].TakenOut = true // unless another one has its place
+		}
+	}
+	for _, r := range records {
 		if r.Left {
 			continue
 		}
@@ -95,7 +100,7 @@ func (s *status) join(records []member.Record, seen []daemonapi.FleetMember) {
 		m.User, m.Hub = r.User, r.Hub > 0
 		s.Members = append(s.Members, m)
 		if r.Hub > 0 && r.Hub <= len(s.HubStatus) {
-			s.HubStatus[r.Hub-1].Member = r.Name
+			s.HubStatus[r.Hub-1].Member, s.HubStatus[r.Hub-1].TakenOut = r.Name, false
 			s.Hubs = append(s.Hubs, r.Name)
 		}
 	}
@@ -154,13 +159,31 @@ func (s status) servers() string {
 	case !s.Connected:
 		return "no hub answers"
 	case !s.Quorum:
-		return fmt.Sprintf("no quorum, %d of %d hubs answer: the machines do not see each other and take no jobs until more do", s.up(), len(s.HubStatus))
+		return fmt.Sprintf("no quorum, %s: the machines do not see each other and take no jobs until more do", s.answering())
 	case len(s.HubStatus) == 1:
 		return "1 hub (not highly available)"
 	case !s.HighlyAvailable:
-		return fmt.Sprintf("%d of %d hubs answer (losing another one stops the fleet)", s.up(), len(s.HubStatus))
+		return s.answering() + " (losing another one stops the fleet)"
 	}
 	return fmt.Sprintf("%d hubs (one may be lost)", len(s.HubStatus))
+}
+
+// answering says how many hubs answer of those that there are. One that was taken out is not waited for.
+func (s status) answering() string {
+	var gone []string
+	for _, hub := range s.HubStatus {
+		if hub.TakenOut {
+			gone = append(gone, hub.Name)
+		}
+	}
+	text := fmt.Sprintf("%d of %s answer", s.up(), plain.Count(len(s.HubStatus)-len(gone), "hub"))
+	switch len(gone) {
+	case 0:
+		return text
+	case 1:
+		return text + ", " + gone[0] + " was taken out"
+	}
+	return text + ", " + strings.Join(gone, " and ") + " were taken out"
 }
 
 func (s status) memberRows() [][]string {
@@ -188,6 +211,9 @@ func (s status) hubRows(now time.Time) [][]string {
 
 // state says how a hub is.
 func (h hubLook) state(now time.Time) string {
+	if h.TakenOut {
+		return "was taken out"
+	}
 	if h.Status == nil {
 		if errors.Is(h.err, nats.ErrNoServers) {
 			return "does not answer"

@@ -16,6 +16,13 @@ import (
 // may not be complete at the beginning.
 const goneAfter = time.Minute
 
+// How long a member that was stopped is waited for: it may be started again, or be booted. Then its jobs are done
+// again, or people are asked.
+const (
+	stoppedAgain = 5 * time.Minute
+	stoppedAsk   = time.Hour
+)
+
 // deaths says which jobs are lost, because their members are.
 type deaths struct {
 	desk    *Desk
@@ -23,6 +30,7 @@ type deaths struct {
 	board   *board.Board
 	peers   func() []daemonapi.FleetMember
 	missing map[string]time.Time // members with jobs that are not in the fleet, since when; by the monotonic clock
+	stopped map[string]time.Time // members that were stopped, since when that is known
 }
 
 func (d *deaths) run(ctx context.Context) {
@@ -45,21 +53,37 @@ func (d *deaths) look(ctx context.Context) {
 		if j.State != job.Claimed && j.State != job.Running || j.Member == d.member || j.Waiting {
 			continue
 		}
+		now := time.Now()
 		if lost == nil {
-			lost = d.lost(time.Now())
+			lost = d.lost(now)
 		}
-		if lost[j.Member] {
+		if lost[j.Member] || d.waitedFor(j, now) {
 			d.lose(ctx, j)
 		}
 	}
 }
 
-// lost are the members that are, or have left. A machine that sleeps is waited for.
+// waitedFor reports whether a job's member was stopped, and was waited for long enough.
+func (d *deaths) waitedFor(j job.Job, now time.Time) bool {
+	since, stopped := d.stopped[j.Member]
+	long := stoppedAsk
+	if j.Spec.OnLost == job.Again {
+		long = stoppedAgain
+	}
+	return stopped && now.Sub(since) >= long
+}
+
+// lost are the members that are, or have left. A machine that sleeps is waited for. It notes those that were stopped.
 func (d *deaths) lost(now time.Time) map[string]bool {
 	lost, there := map[string]bool{}, map[string]bool{}
 	for _, p := range d.peers() {
 		there[p.Name] = true
 		lost[p.Name] = p.State == "lost"
+		if _, known := d.stopped[p.Name]; p.State != "stopped" {
+			delete(d.stopped, p.Name)
+		} else if !known {
+			d.stopped[p.Name] = now
+		}
 	}
 	for _, j := range d.board.Live() {
 		if j.State == job.Pending {
@@ -98,7 +122,7 @@ func (d *deaths) lose(ctx context.Context, was job.Job) {
 	d.desk.Log.Warn("a job is lost with its machine", "job", j.ID, "machine", was.Member, "attempt", was.Attempt, "then", j.State)
 	n := claim.Notice{
 		Title: fmt.Sprintf("Job %s on %s is lost", j.Spec.Command, was.Member), Project: j.Spec.Project,
-		Text: fmt.Sprintf("%s has not reported for a minute.", was.Member),
+		Text: d.why(was.Member) + ".",
 	}
 	switch j.State {
 	case job.Asking:
@@ -108,4 +132,14 @@ func (d *deaths) lose(ctx context.Context, was job.Job) {
 		n.Text += " The job is done again elsewhere."
 	}
 	d.desk.Machine.Tell(ctx, n)
+}
+
+// why says what became of a member.
+func (d *deaths) why(member string) string {
+	for _, p := range d.peers() {
+		if p.Name == member && p.State == "stopped" {
+			return p.Why()
+		}
+	}
+	return member + " has not reported for a minute"
 }

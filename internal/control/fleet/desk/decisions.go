@@ -47,8 +47,11 @@ func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 		Options: slices.Clone(choices), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
 	for _, p := range s.peers.Peers() {
-		if p.Name == j.Member {
-			q.Heard = p.Heard
+		if p.Name != j.Member {
+			continue
+		}
+		if q.Heard = p.Heard; p.State == "stopped" {
+			q.Context = fmt.Sprintf("Job %s (%s) was begun on %s. %s. What it has started there may still run.", j.ID, j.Spec.Command, j.Member, p.Why())
 		}
 	}
 	return q

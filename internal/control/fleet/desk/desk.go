@@ -80,7 +80,7 @@ func (d *Desk) Run(ctx context.Context, l *link.Link, peers Peers) {
 	member := &claim.Member{Name: l.Member, Board: b, Machine: d.Machine, Log: d.Log, Now: d.Now, Wake: d.Wake}
 	d.set(&session{l, b, member, peers})
 	defer d.set(nil)
-	deaths := &deaths{desk: d, member: l.Member, board: b, peers: peers.Peers, missing: map[string]time.Time{}}
+	deaths := &deaths{desk: d, member: l.Member, board: b, peers: peers.Peers, missing: map[string]time.Time{}, stopped: map[string]time.Time{}}
 	var all sync.WaitGroup
 	all.Go(func() { d.follow(ctx, b) })
 	all.Go(func() { d.passOn(ctx, b) })

@@ -98,7 +98,7 @@ func newDesktop(t testing.TB, f *linktest.Fleet, w *world, name string, room int
 	w.set(name, "up")
 	return &desktop{
 		Desk: d, Yard: y, t: t, name: name, board: b, member: member,
-		deaths: &deaths{desk: d, member: name, board: b, peers: w.Peers, missing: map[string]time.Time{}},
+		deaths: &deaths{desk: d, member: name, board: b, peers: w.Peers, missing: map[string]time.Time{}, stopped: map[string]time.Time{}},
 	}
 }
 
@@ -478,6 +478,64 @@ func TestIssue20WhoIsLost(t *testing.T) {
 	}
 }
 
+// A machine that was stopped is waited for. Then a job that may run twice is done again, and people are asked about others.
+func TestIssue20AStoppedMachineIsWaitedFor(t *testing.T) {
+	for onLost, test := range map[string]struct {
+		wait time.Duration
+		then string
+	}{"again": {5 * time.Minute, "pending"}, "ask": {time.Hour, "lost"}} {
+		t.Run(onLost, func(t *testing.T) {
+			f, w := linktest.New(t), &world{}
+			a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 0)
+			b.add(daemonapi.AddJob{OnLost: onLost})
+			a.reads(one).works()
+			b.reads(one)
+			w.set("a", "stopped")
+			b.deaths.look(t.Context())
+			if j := b.is("running", "a"); !slices.Equal(j.Waits, []string{"a is stopped"}) {
+				t.Errorf("%q", j.Waits)
+			}
+			b.deaths.stopped["a"] = time.Now().Add(time.Minute - test.wait)
+			b.deaths.look(t.Context())
+			b.is("running", "a")
+
+			w.set("a", "unknown") // it cannot be told for a moment: the time begins again
+			b.deaths.look(t.Context())
+			w.set("a", "stopped")
+			b.deaths.look(t.Context())
+			if d := time.Since(b.deaths.stopped["a"]); d > time.Minute {
+				t.Errorf("it counts since %s", d)
+			}
+
+			b.deaths.stopped["a"] = time.Now().Add(-test.wait)
+			b.deaths.look(t.Context())
+			b.is(test.then, "a")
+			if told := b.Told(); len(told) != 1 || !strings.Contains(told[0].Text, "a was stopped") {
+				t.Errorf("%+v", told)
+			}
+			for q := range b.Questions() {
+				if !strings.Contains(q.Context, "a was stopped") {
+					t.Errorf("%+v", q)
+				}
+			}
+		})
+	}
+}
+
+// A job on a machine that was stopped is cancelled at once.
+func TestIssue20AJobOfAStoppedMachineIsCancelled(t *testing.T) {
+	f, w := linktest.New(t), &world{}
+	a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 0)
+	b.add(daemonapi.AddJob{})
+	a.reads(one).works()
+	w.set("a", "stopped")
+	_, err := b.reads(one).CancelJob(t.Context(), one)
+	check(t, err)
+	if j := b.is("cancelled", "a"); !strings.Contains(j.Reason, "while a was stopped") {
+		t.Errorf("%+v", j)
+	}
+}
+
 // A machine that the fleet does not hear of ends the attempts that are done again elsewhere, and no others. When
 // it is back, the job waits for a machine again.
 func TestIssue20TheDeadMansSwitch(t *testing.T) {
@@ -573,6 +631,53 @@ func TestIssue20AJobIsCancelledWhileItsMachineIsAway(t *testing.T) {
 		if a.Running() != 0 || len(a.Told()) != 1 {
 			t.Errorf("%s: %d run, told %v", state, a.Running(), a.Told())
 		}
+	}
+}
+
+// A machine comes back after months with an attempt of a job that ended elsewhere, whose facts were trimmed meanwhile. The
+// attempt is cancelled before it begins anything, and the job is not done again.
+func TestIssue20AnAttemptComesBackAfterMonths(t *testing.T) {
+	f, w := linktest.New(t), &world{}
+	a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 1)
+	b.add(daemonapi.AddJob{OnLost: "again"})
+	a.reads(one).works()
+	w.set("a", "lost")
+	b.reads(one).deaths.look(t.Context())
+	b.works()
+	b.Finish("done", 1)
+	b.works()
+	b.is("done", "b")
+
+	const month = 30 * 24 * time.Hour
+	log, trimmed := f.Member("hub").Log, 0
+	for n := range 4 {
+		_, err := b.SetCap(t.Context(), daemonapi.SetCap{Name: "x", Jobs: &n}) // something happens in each month
+		check(t, err)
+		now := func() time.Time { return time.Now().Add(time.Duration(n) * (month + time.Hour)) }
+		done, err := board.Tidy(t.Context(), log, month, "hub-1", now, quiet)
+		check(t, err)
+		trimmed += done.Events
+	}
+	if trimmed == 0 {
+		t.Fatal("nothing was trimmed")
+	}
+
+	back := newDesktop(t, f, w, "a", 1)
+	back.Yard, back.member.Machine = a.Yard, a.Yard
+	a.Restart()
+	back.works()
+	owner := job.Owner(one, 1)
+	if attempt, _ := a.Attempt(owner); !attempt.Ended || attempt.Status != "cancelled" || !strings.Contains(attempt.Reason, "it is done") {
+		t.Errorf("%+v", attempt)
+	}
+	if n := len(back.board.Live()); n != 0 || a.Running() != 0 {
+		t.Errorf("%d jobs are live, %d run", n, a.Running())
+	}
+	if _, err := back.Job(t.Context(), one); daemonapi.Code(err) != "not_found" || !strings.Contains(err.Error(), "ended so long ago") {
+		t.Errorf("shown: %v", err)
+	}
+	if j, known := back.Known(one); !known || j.Status != "done" { // what a queue of work asks for
+		t.Errorf("%+v", j)
 	}
 }
 

@@ -33,10 +33,10 @@ func (d *Desk) Jobs(_ context.Context, q *api.Query) (api.Page[daemonapi.Job], e
 		}
 	}
 	page := api.PageOf(wanted, func(j job.Job) api.Place { return api.Place{Time: j.Added, ID: j.ID} }, q)
-	unheard := d.unheard(s)
+	unheard, now := d.unheard(s), s.moment()
 	return api.View(page, func(j job.Job) daemonapi.Job {
 		v := view(j)
-		v.Unheard = unheard
+		v.Waits, v.Unheard = s.waits(j, now), unheard
 		return v
 	}), nil
 }
@@ -78,7 +78,10 @@ func (s *session) find(ctx context.Context, id string, ask bool) (job.Job, error
 				return job.Job{}, err
 			}
 		}
-		if j, known := s.board.Job(id); known {
+		switch j, known := s.board.Job(id); {
+		case j.Trimmed():
+			return j, failure("not_found", fmt.Sprintf("job %s is %s, and ended so long ago that no more is kept of it", id, j.Status), "stopgate job list --all")
+		case known:
 			return j, nil
 		}
 	}
@@ -126,7 +129,7 @@ func (d *Desk) Job(ctx context.Context, id string) (daemonapi.Job, error) {
 		return daemonapi.Job{}, err
 	}
 	v := view(j)
-	v.Waits, v.Unheard = s.waits(j), unheard
+	v.Waits, v.Unheard = s.waits(j, s.peers), unheard
 	return v, nil
 }
 
@@ -161,7 +164,7 @@ func (d *Desk) Add(ctx context.Context, id string, spec job.Spec) (daemonapi.Job
 		return daemonapi.Job{}, d.failed(err, "added", "look before you add it again: stopgate job show "+id)
 	}
 	v := view(j)
-	v.Waits = s.waits(j)
+	v.Waits = s.waits(j, s.peers)
 	return v, nil
 }
 
@@ -217,11 +220,14 @@ func (s *session) away(member string) string {
 	switch i := at(member); {
 	case i < 0 && at(s.link.Member) >= 0: // else the list is not complete
 		return "not in the fleet any more"
-	case i >= 0 && (peers[i].State == "silent" || peers[i].State == "asleep" || peers[i].State == "lost"):
+	case i >= 0 && isAway(peers[i]):
 		return peers[i].State
 	}
 	return ""
 }
+
+// isAway reports whether a member is known not to answer.
+func isAway(p daemonapi.FleetMember) bool { return p.IsAway() && p.State != "unknown" }
 
 // time is when a fact happens that is said here.
 func (d *Desk) time() time.Time { return d.Now().UTC().Round(0) }

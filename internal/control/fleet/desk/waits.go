@@ -12,14 +12,32 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 )
 
+// moment is how the members of a fleet stand at one moment, for a list of jobs that is looked at.
+type moment struct {
+	members []daemonapi.FleetMember
+	passed  map[string]map[string]string
+}
+
+func (m moment) Peers() []daemonapi.FleetMember { return m.members }
+
+func (m moment) Passed(member string) map[string]string { return m.passed[member] }
+
+func (s *session) moment() moment {
+	m := moment{s.peers.Peers(), map[string]map[string]string{}}
+	for _, p := range m.members {
+		m.passed[p.Name] = s.peers.Passed(p.Name)
+	}
+	return m
+}
+
 // waits are why a job is not being done, in words.
-func (s *session) waits(j job.Job) []string {
+func (s *session) waits(j job.Job, of Peers) []string {
 	switch j.State {
 	case job.Pending:
-		return waits(j, s.peers, s.board.Cap(board.CapOf(j.Spec)))
+		return waits(j, of, s.board.Cap(board.CapOf(j.Spec)))
 	case job.Claimed, job.Running:
-		for _, p := range s.peers.Peers() {
-			if p.Name == j.Member && (p.State == "silent" || p.State == "asleep" || p.State == "lost") {
+		for _, p := range of.Peers() {
+			if p.Name == j.Member && isAway(p) {
 				return []string{fmt.Sprintf("%s is %s", p.Name, p.State)}
 			}
 		}

@@ -85,6 +85,7 @@ func (h *hub) live(ctx context.Context) error {
 		return err
 	}
 	go h.follow(ctx)
+	go h.tidy(ctx)
 	return h.stay(ctx)
 }
 

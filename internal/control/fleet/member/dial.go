@@ -67,11 +67,14 @@ func (d *Dialer) Trouble() error {
 }
 
 // Dial waits until this machine is in a fleet and one of its hubs answers, or the context ends. The link
-// ends when the machine leaves the fleet.
+// ends when the machine leaves the fleet; when the context ends, the caller closes it, and may say something before.
 func (d *Dialer) Dial(ctx context.Context) (*link.Link, error) {
 	for {
 		l, err := d.try(ctx)
 		if ctx.Err() != nil {
+			if l != nil {
+				l.Conn.Close()
+			}
 			return nil, ctx.Err()
 		}
 		d.note(err)
@@ -168,9 +171,8 @@ func (d *Dialer) logError(sub *nats.Subscription, err error) {
 	}
 }
 
-// stay ends the link when the machine is no longer the member that it was opened for.
+// stay ends the link when the machine is no longer the member that it was opened for, until the context ends.
 func (d *Dialer) stay(ctx context.Context, was Identity, l *link.Link) {
-	defer l.Conn.Close()
 	for {
 		select {
 		case <-l.Ended():
@@ -183,6 +185,7 @@ func (d *Dialer) stay(ctx context.Context, was Identity, l *link.Link) {
 		now, err := Load(d.StateDir)
 		if errors.Is(err, ErrNone) || err == nil && (now.Fleet != was.Fleet || now.Name != was.Name || now.Key != was.Key) {
 			d.Log.Info("this machine has left the fleet", "fleet", was.Fleet)
+			l.Conn.Close()
 			return
 		}
 	}

@@ -182,15 +182,18 @@ func (s *Store) hashAt(ctx context.Context, subject string, at store.Position) (
 	return event.Hash, nil
 }
 
+// barrier is the subject of events that say nothing, and are behind others.
+const barrier = "store.barrier"
+
 // Barrier returns a position behind everything that any handle had appended when it was called: a read
 // that begins afterwards sees all of that.
 func (s *Store) Barrier(ctx context.Context) (store.Position, error) {
 	for {
-		head, err := s.ownHead(ctx, "store.barrier")
+		head, err := s.ownHead(ctx, barrier)
 		if err != nil {
 			return 0, err
 		}
-		position, err := s.append(ctx, store.NewEvent{Subject: "store.barrier", ID: newID(), Expected: head.Position})
+		position, err := s.append(ctx, store.NewEvent{Subject: barrier, ID: newID(), Expected: head.Position})
 		if !errors.Is(err, store.ErrConflict) {
 			return position, err
 		}

@@ -34,7 +34,7 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Backend {
 		c := newCluster(t, 1)
 		b := c.backend()
-		b.Damage = func(t testing.TB, at store.Position) { c.damage(t) }
+		b.Damage = func(t testing.TB, at store.Position) { c.damage(t, 0, "data of run_a-4") }
 		return b
 	})
 }
@@ -182,16 +182,16 @@ func (c *cluster) backend() storetest.Backend {
 	}
 }
 
-// damage flips a bit of the fifth event's data in the server's files.
-func (c *cluster) damage(t testing.TB) {
+// damage stops the servers and flips a bit of an event's data in the files of one.
+func (c *cluster) damage(t testing.TB, server int, data string) {
 	t.Helper()
 	c.stop()
-	files, err := filepath.Glob(filepath.Join(c.dirs[0], "jetstream", "*", "streams", c.name, "msgs", "*.blk"))
+	files, err := filepath.Glob(filepath.Join(c.dirs[server], "jetstream", "*", "streams", c.name, "msgs", "*.blk"))
 	check(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		check(t, err)
-		if i := bytes.Index(text, []byte("data of run_a-4")); i >= 0 {
+		if i := bytes.Index(text, []byte(data)); i >= 0 {
 			text[i] ^= 1
 			check(t, os.WriteFile(file, text, 0o600))
 			return

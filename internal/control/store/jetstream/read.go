@@ -140,6 +140,16 @@ func (s *Store) end(ctx context.Context) (last store.Position, err error) {
 
 // Read implements store.Store.
 func (s *Store) Read(ctx context.Context, subject string, after store.Position) iter.Seq2[store.Event, error] {
+	return s.read(ctx, subject, after, false)
+}
+
+// Rest returns the events of a subject that are still there, in order: all of them, or those that were not trimmed.
+func (s *Store) Rest(ctx context.Context, subject string) iter.Seq2[store.Event, error] {
+	return s.read(ctx, subject, 0, true)
+}
+
+// read returns the subject's events after a position. With rest, those that were trimmed may be missing.
+func (s *Store) read(ctx context.Context, subject string, after store.Position, rest bool) iter.Seq2[store.Event, error] {
 	return func(yield func(store.Event, error) bool) {
 		head, err := s.Head(ctx, subject)
 		if err != nil && !errors.Is(err, store.ErrDamaged) {
@@ -157,6 +167,9 @@ func (s *Store) Read(ctx context.Context, subject string, after store.Position) 
 			e, back, err := s.next(ctx, subject, at)
 			if err == nil {
 				err = s.follows(ctx, e, back, before, at == after)
+			}
+			if rest && at == after && errors.Is(err, store.ErrTrimmed) {
+				err = nil
 			}
 			if !yield(e, err) || err != nil {
 				return

@@ -81,6 +81,13 @@ func (s *Store) Trim(ctx context.Context, by string) (store.Trimmed, error) {
 	if err := s.record(ctx, t); err != nil {
 		return store.Trimmed{}, err
 	}
+	last, err := s.ownHead(ctx, barrier)
+	if err != nil {
+		return store.Trimmed{}, err
+	}
+	if last.Position > 0 { // there are more of these than of all others
+		heads[barrier] = last
+	}
 	for subject, head := range heads {
 		if err := s.purge(ctx, subject, min(head.Position, to+1)); err != nil {
 			return store.Trimmed{}, err

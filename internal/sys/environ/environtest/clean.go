@@ -45,7 +45,7 @@ func kept(name string) bool {
 	switch strings.ToUpper(name) { // Windows spells them in its own way
 	case "PATH", "CC", "CGO_ENABLED",
 		"COMSPEC", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP",
-		"CHAOS_CLIENT", "CHAOS_NETWORK", "CHAOS_ONLY", "CLAUDE_BIN", "STOPGATE_FULL", "STOPGATE_ROUNDS", "STOPGATE_SEED", "STOPGATE_TESTS", "UPDATE_SCRIPTS":
+		"CHAOS_CLIENT", "CHAOS_FAULTS", "CHAOS_NETWORK", "CHAOS_OLDER", "CHAOS_ONLY", "CLAUDE_BIN", "STOPGATE_FULL", "STOPGATE_ROUNDS", "STOPGATE_SEED", "STOPGATE_TESTS", "UPDATE_SCRIPTS":
 		return true
 	}
 	return strings.HasPrefix(name, "GO")

@@ -1,7 +1,10 @@
-package chaos
+// Package client puts the real Claude Code in the place of the stand-in of the chaos tests, with a model behind it
+// that thinks like the stand-in's.
+package client
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,30 +14,56 @@ import (
 	"github.com/stopgate/stopgate/test/claudeapi"
 )
 
-// useReal puts a real client in the stand-in's place, with a model behind it that thinks
-// like the stand-in's. What it returns belongs into the environment.
-func (p place) useReal(t *testing.T, program string) (env []string) {
-	t.Helper()
+// key is so short that the client remembers the whole of it as approved.
+const key = "fake"
+
+// Use makes a program the claude in a directory of programs.
+func Use(program, bin string) error {
 	program, err := filepath.Abs(program)
-	check(t, err)
-	check(t, os.Remove(filepath.Join(p.bin, "claude")))
-	check(t, os.Symlink(program, filepath.Join(p.bin, "claude")))
-	api := claudeapi.New(t)
-	api.Script(claudeapi.Always(claudeapi.Slow(300*time.Millisecond, claudeapi.Func(think))))
-	const key = "fake" // so short that the client remembers the whole of it as approved
-	seed, err := json.Marshal(map[string]any{
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(bin, "claude")
+	if err := os.Remove(name); err != nil {
+		return err
+	}
+	return os.Symlink(program, name)
+}
+
+// Welcome spares the client its questions in a home and in the project there.
+func Welcome(home, project string) error {
+	text, err := json.Marshal(map[string]any{
 		"hasCompletedOnboarding":      true,
 		"customApiKeyResponses":       map[string]any{"approved": []string{key}, "rejected": []string{}},
 		"messageIdleNotifThresholdMs": 3000,
-		"projects":                    map[string]any{p.root: map[string]any{"hasTrustDialogAccepted": true}},
+		"projects":                    map[string]any{project: map[string]any{"hasTrustDialogAccepted": true}},
 	})
-	check(t, err)
-	p.write(t, filepath.Join(p.home, ".claude.json"), string(seed))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(home, ".claude.json"), text, 0o600)
+}
+
+// Model serves the model, and returns what belongs into the client's environment.
+func Model(t testing.TB, on net.Listener) (env []string) {
+	t.Helper()
+	api := claudeapi.NewOn(t, on)
+	api.Script(claudeapi.Always(claudeapi.Slow(300*time.Millisecond, claudeapi.Func(think))))
 	return []string{
 		"ANTHROPIC_API_KEY=" + key, "ANTHROPIC_BASE_URL=" + api.URL,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 	}
 }
+
+// Settings are those of a project: the clients there may run commands, and the stand-in writes down what they hear.
+const Settings = `{
+  "permissions": {"allow": ["Bash"]},
+  "hooks": {
+    "SessionStart": [{"hooks": [{"type": "command", "command": "standin heard"}]}],
+    "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "standin heard"}]}]
+  }
+}
+`
 
 // think is the model's answer to the newest thing that it was told.
 func think(r claudeapi.Request) claudeapi.Answer {
