@@ -515,3 +515,16 @@ func TestIssue19ANearerConfigurationOfConclaudeCounts(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What another project's migration changed says nothing about this one.
+func TestIssue19OnlyMigrationsOfTheProjectCount(t *testing.T) {
+	s := newScene(t)
+	store := NewStore(s.state)
+	_, err := store.Apply(s.root, nil, s.changes(), time.Now())
+	check(t, err)
+	for root, want := range map[string]int{s.root: 3, filepath.Dir(s.root): 0} {
+		if paths, err := store.Migrated(root); err != nil || len(paths) != want {
+			t.Errorf("%q: %q %v", root, paths, err)
+		}
+	}
+}

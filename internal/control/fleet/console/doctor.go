@@ -87,11 +87,8 @@ func (c *command) doctor(ctx context.Context) error {
 		return c.diagnosed(d)
 	}
 	d.checkQuorum(id, up)
-	for _, h := range s.HubStatus {
-		if h.Status != nil && h.Status.Waits == "" && s.Quorum { // without one a hub does not know how the others are
-			d.checkStreams(id, h)
-			break // they are the same for all
-		}
+	if i := s.knowsStreams(); i >= 0 {
+		d.checkStreams(id, s.HubStatus[i])
 	}
 	d.checkStore(id, s)
 	if s.Error == "" {
@@ -99,6 +96,15 @@ func (c *command) doctor(ctx context.Context) error {
 	}
 	d.checkMembers(s)
 	return c.diagnosed(d)
+}
+
+// knowsStreams is the place of a hub that knows how the streams are kept, which are the same for all; -1 where there is
+// none: without a quorum a hub does not know how the others are.
+func (s status) knowsStreams() int {
+	if !s.Quorum {
+		return -1
+	}
+	return slices.IndexFunc(s.HubStatus, func(h hubLook) bool { return h.Status != nil && h.Status.Waits == "" })
 }
 
 // diagnosed shows what was found.

@@ -92,6 +92,20 @@ func TestIssue20DoctorKnowsTheSymptoms(t *testing.T) {
 	}
 }
 
+// Replicas are looked at where a hub can know of them.
+func TestIssue20WhoKnowsTheStreams(t *testing.T) {
+	up, waits, away := hubLook{Status: &member.HubStatus{}}, hubLook{Status: &member.HubStatus{Waits: "hub-2"}}, hubLook{err: nats.ErrNoServers}
+	for _, c := range []struct {
+		hubs   []hubLook
+		quorum bool
+		want   int
+	}{{[]hubLook{away, up, up}, true, 1}, {[]hubLook{waits, up, up}, true, 1}, {[]hubLook{up, away, away}, false, -1}, {[]hubLook{waits, waits, away}, true, -1}} {
+		if got := (status{HubStatus: c.hubs, Quorum: c.quorum}).knowsStreams(); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
 const lots = 10 * 365 * 24 * time.Hour
 
 // A command that is interrupted says so by its exit code.

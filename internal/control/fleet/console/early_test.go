@@ -51,6 +51,9 @@ func TestIssue20AHubIsTakenOutEarly(t *testing.T) {
 		t.Error(out)
 	}
 	s.fails(1, "was taken out", "wrong", "doctor")
+	if _, out, _ := s.on("wrong", "doctor"); strings.Contains(out, "own hub") { // it has ended for good
+		t.Error(out)
+	}
 	s.ok("wrong", "leave")
 	if hub.Runs(s.state("wrong")) {
 		t.Error("its hub runs on")

@@ -286,6 +286,9 @@ func TestIssue20WhatIsKnownOfAJobThatWasNotAnswered(t *testing.T) {
 	d.Unheard = func() (time.Duration, bool) { return 4 * time.Minute, true }
 	log.Log = nil // nothing is asked
 	all("not answered for 4 min: nothing was DONE", "stopgate fleet status")
+	if _, err := d.Job(t.Context(), "0000000000000003"); daemonapi.Code(err) != "unavailable" {
+		t.Errorf("a job that is not known here: %v", err)
+	}
 	other.ProjectName = "Not A Name" // what is wrong in itself is said all the same
 	if _, err := d.AddJob(t.Context(), other); daemonapi.Code(err) != "invalid" {
 		t.Errorf("an invalid job: %v", err)

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,23 @@ func TestIssue20WhoIsTakenOutWithoutTheStore(t *testing.T) {
 	}
 }
 
+// A hub whose machine was taken out does not start, also for a moment: its certificate is still valid. A machine that
+// joined again has another key.
+func TestIssue20AHubThatWasTakenOutDoesNotStart(t *testing.T) {
+	f := newFleet(t, 1)
+	h := &hub{Options: testOptions(f.state("a")), id: f.identity("a")}
+	left := member.Record{Name: "a", User: "anna", Key: h.id.Key, Hub: 1, Left: true}
+	check(t, member.SaveMembers(h.StateDir, []member.Record{left}))
+	if err := h.start(t.Context()); !errors.Is(err, errTakenOut) || h.server != nil {
+		t.Errorf("it starts: %v", err)
+	}
+	left.Key = "another"
+	check(t, h.users.set(left))
+	if h.takenOut() {
+		t.Error("the machine of today is out with the one of before")
+	}
+}
+
 // A hub's token is for the machine that has the address. Who forwards it knows better, and a name that cannot be
 // looked up may be right.
 func TestIssue20WhereAHubMayRun(t *testing.T) {
@@ -114,6 +132,18 @@ func TestIssue20AHubThatDoesNotStartSaysWhy(t *testing.T) {
 	if err := waiting(func(h *hub) { h.id.Key = "another" }, t.Context()); err == nil || !strings.Contains(err.Error(), "has left the fleet") {
 		t.Errorf("its machine has left: %v", err)
 	}
+}
+
+// A hub that is ended while it starts has nothing to say, also where it could not start.
+func TestIssue20AHubIsEndedWhileItStarts(t *testing.T) {
+	f := newFleet(t, 1)
+	taken, err := net.Listen("tcp", f.hubs[0].Address())
+	check(t, err)
+	defer taken.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := &hub{Options: testOptions(f.state("a")), id: f.identity("a"), names: link.Names{Fleet: "test"}, since: time.Now()}
+	check(t, h.live(ctx))
 }
 
 // What the founder's hub did before there was a store holds against a record of one that did not know; and of hubs other

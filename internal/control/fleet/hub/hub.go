@@ -131,11 +131,12 @@ func (h *hub) start(ctx context.Context) error {
 func (h *hub) awaitServer(ctx context.Context, fatal <-chan string) error {
 	late := time.After(startPatience)
 	for !h.server.ReadyForConnections(100 * time.Millisecond) {
+		if ctx.Err() != nil { // it was ended, whatever the server says
+			return ctx.Err()
+		}
 		select {
 		case why := <-fatal:
 			return fmt.Errorf("the hub cannot start: %s", why)
-		case <-ctx.Done():
-			return ctx.Err()
 		case <-late:
 			return fmt.Errorf("the hub has not started within %s", startPatience)
 		default:

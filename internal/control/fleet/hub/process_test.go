@@ -190,7 +190,13 @@ func TestAHubThatWasTakenOutIsReplaced(t *testing.T) {
 	if answer.Error != "" || answer.Hub != 2 {
 		t.Fatalf("%+v", answer)
 	}
-	_ = gone.Wait() // it says why
+	ended := make(chan error, 1)
+	go func() { ended <- gone.Wait() }()
+	select {
+	case <-ended: // it says why
+	case <-time.After(patience):
+		t.Fatal("its hub goes on")
+	}
 	again := processtest.Child(t, "hub", f.state("b"))
 	var said bytes.Buffer
 	again.Stderr = &said
