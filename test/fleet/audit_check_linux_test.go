@@ -3,6 +3,7 @@ package fleet
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
@@ -60,17 +61,20 @@ func TestTheAuditSeesWhatIsWrong(t *testing.T) {
 		spoil func(a *audit)
 		want  string
 	}{
-		"nothing":       {func(*audit) {}, ""},
-		"ran twice":     {func(a *audit) { a.ran = append(a.ran, a.ran[0]) }, "(owner, key) executed twice"},
-		"never ran":     {func(a *audit) { a.ran = a.ran[1:] }, "counted as done and never ran"},
-		"in two stores": {func(a *audit) { a.books[0].Owners["p"], a.books[1].Owners["p"] = 1, 1 }, "owners in the stores of several machines"},
-		"start lost":    {func(a *audit) { delete(a.books[0].Owners, "o") }, "acknowledged words lost or doubled: start"},
-		"answer lost":   {func(a *audit) { delete(a.books[0].Resolved, "d") }, "acknowledged words lost or doubled: answer"},
-		"answer twice":  {func(a *audit) { a.books[1].Resolved["d"] = []engine.DecisionResolved{{ID: "d"}} }, "acknowledged words lost or doubled: answer"},
-		"send lost":     {func(a *audit) { delete(a.books[0].Acts, "s") }, "acknowledged words lost or doubled: send"},
-		"signal lost":   {func(a *audit) { delete(a.books[0].Words, "agent:signal t") }, "acknowledged words lost or doubled: signal"},
-		"overlap":       {func(a *audit) { a.ran = append(a.ran, ran.Line{What: "overlapped"}) }, "overlapping attempts of a job"},
-		"blocked":       {func(a *audit) { a.calls = []call{{blocked: true}} }, "false blocks"},
+		"nothing":                     {func(*audit) {}, ""},
+		"ran twice":                   {func(a *audit) { a.ran = append(a.ran, a.ran[0]) }, "(owner, key) executed twice"},
+		"never ran":                   {func(a *audit) { a.ran = a.ran[1:] }, "counted as done and never ran"},
+		"in two stores":               {func(a *audit) { a.books[0].Owners["p"], a.books[1].Owners["p"] = 1, 1 }, "owners in the stores of several machines"},
+		"start lost":                  {func(a *audit) { delete(a.books[0].Owners, "o") }, "acknowledged words lost or doubled: start"},
+		"answer lost":                 {func(a *audit) { delete(a.books[0].Resolved, "d") }, "acknowledged words lost or doubled: answer"},
+		"answer twice":                {func(a *audit) { a.books[1].Resolved["d"] = []engine.DecisionResolved{{ID: "d"}} }, "acknowledged words lost or doubled: answer"},
+		"send lost":                   {func(a *audit) { delete(a.books[0].Acts, "s") }, "acknowledged words lost or doubled: send"},
+		"signal lost":                 {func(a *audit) { delete(a.books[0].Words, "agent:signal t") }, "acknowledged words lost or doubled: signal"},
+		"overlap":                     {func(a *audit) { a.ran = append(a.ran, ran.Line{What: "overlapped"}) }, "overlapping attempts of a job, but for SIGSTOP"},
+		"overlap under a short pause": {func(a *audit) { a.overlap(pauseDaemon, 30*time.Second) }, "overlapping attempts of a job, but for SIGSTOP"},
+		"overlap under a cut":         {func(a *audit) { a.overlap(cutMachine, 90*time.Second) }, "overlapping attempts of a job, but for SIGSTOP"},
+		"overlap under a long pause":  {func(a *audit) { a.overlap(pauseDaemon, 90*time.Second) }, ""},
+		"blocked":                     {func(a *audit) { a.calls = []call{{blocked: true}} }, "false blocks"},
 	} {
 		a := sound()
 		test.spoil(a)
@@ -89,4 +93,11 @@ func TestTheAuditSeesWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: counted are %q, not %q", name, wrong, test.want)
 		}
 	}
+}
+
+// overlap has two attempts of a job overlap at the end of a fault.
+func (a *audit) overlap(k kind, lasted time.Duration) {
+	end := time.Now()
+	a.spans = []span{{fault{kind: k}, end.Add(-lasted), end}}
+	a.ran = append(a.ran, ran.Line{What: "overlapped", At: end.Add(-time.Second)})
 }

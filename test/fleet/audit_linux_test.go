@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/fleet/beat"
 	"github.com/stopgate/stopgate/test/chaos/books"
 	"github.com/stopgate/stopgate/test/chaos/ran"
 	"github.com/stopgate/stopgate/test/fleet/world"
@@ -23,7 +24,8 @@ type audit struct {
 	ran   []ran.Line
 	rows  []row
 	board *board
-	quiet bool // what is wrong is only counted
+	quiet bool            // what is wrong is only counted
+	held  []time.Duration // how long attempts overlapped because a machine was held by SIGSTOP
 }
 
 // row is a line of the result: something that was counted, and what it must be.
@@ -205,6 +207,10 @@ func (a *audit) words() {
 func (a *audit) complaints() {
 	counted := map[string]int{}
 	for _, l := range a.ran {
+		if held, is := a.heldAt(l.At); is && l.What == "overlapped" {
+			a.held = append(a.held, held.to.Sub(l.At))
+			continue
+		}
 		switch l.What {
 		case "together", "overlapped", "exceeded", "refused", "crowded":
 			counted[l.What]++
@@ -212,9 +218,21 @@ func (a *audit) complaints() {
 		}
 	}
 	a.enter("two of one owner at once", len(a.stage.owners), counted["together"], 0)
-	a.enter("overlapping attempts of a job", len(a.stage.jobs), counted["overlapped"], 0)
+	a.enter("overlapping attempts of a job, but for SIGSTOP", len(a.stage.jobs), counted["overlapped"], 0)
 	a.enter("more at once than the cap, by processes", len(a.stage.jobs), counted["exceeded"], 0)
 	a.enter("words that were refused", 0, counted["refused"], 0)
+}
+
+// heldAt is the fault that held a machine, or its daemon, by SIGSTOP for so long that its jobs were given up. It cannot
+// end its attempts before it goes on: a job that may be done again overlaps for that long.
+func (a *audit) heldAt(t time.Time) (span, bool) {
+	i := slices.IndexFunc(a.spans, func(s span) bool {
+		return (s.kind == pauseMachine || s.kind == pauseDaemon) && s.to.Sub(s.from) > beat.LostAfter && t.After(s.from) && t.Before(s.to)
+	})
+	if i < 0 {
+		return span{}, false
+	}
+	return a.spans[i], true
 }
 
 // blocks counts stops that were blocked though there was nothing to enforce, and hooks that did not answer.

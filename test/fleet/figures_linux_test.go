@@ -92,6 +92,7 @@ func (a *audit) figures() string {
 	fmt.Fprintf(&out, "a job from its addition to its claim, under faults and the cap: %s\n", spread(claimed))
 	fmt.Fprintf(&out, "a job that was lost, until it is claimed again: %s\n", spread(again))
 	fmt.Fprintf(&out, "facts of jobs: %v\n", facts)
+	fmt.Fprintf(&out, "attempts that overlapped while SIGSTOP held their machine or its daemon: %s\n", spread(a.held))
 	fmt.Fprintf(&out, "flipped bits: %v\n", a.flips)
 
 	var with, without []time.Duration

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Line is one thing that happened.
@@ -19,6 +20,8 @@ type Line struct {
 	Key   string `json:"key,omitempty"`   // of the errand: an effect's key or an agent's id
 	Event string `json:"event,omitempty"` // that was emitted
 	Text  string `json:"text,omitempty"`  // what tells it from others of its kind; a message
+
+	At time.Time `json:"at,omitzero"` // of a complaint
 }
 
 func file(dir string) string { return filepath.Join(dir, "ran") }

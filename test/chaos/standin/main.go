@@ -118,7 +118,7 @@ func (s *standIn) run(script string) error {
 func (s *standIn) alone(lock, complaint string) (release func(), err error) {
 	release, err = lockfile.Acquire(context.Background(), filepath.Join(s.dir, "locks", lock), 0)
 	if errors.Is(err, lockfile.ErrBusy) {
-		return func() {}, s.note(ran.Line{What: complaint, Text: lock})
+		return func() {}, s.note(ran.Line{What: complaint, Text: lock, At: time.Now()})
 	}
 	return release, err
 }

@@ -82,6 +82,9 @@ type Member struct {
 	Now     func() time.Time
 	// Wake makes it look: an attempt may have ended, or there is room. It may be nil.
 	Wake <-chan struct{}
+	// Heard reports whether the fleet has just acknowledged a beat of this machine; nil where it always has. A machine
+	// that was cut off would end at once what it takes: the others are about to give that up.
+	Heard func() bool
 
 	mu     sync.Mutex
 	passed map[string]string // jobs that wait, and why this member does not take them
@@ -122,11 +125,16 @@ func (m *Member) Look(ctx context.Context) {
 	}
 	m.review(ctx)
 	passed := map[string]string{}
+	heard := m.Heard == nil || m.Heard()
 	for _, j := range m.Board.Live() {
 		if ctx.Err() != nil {
 			return
 		}
 		if !j.May(m.Name, m.Machine.Labels()) {
+			continue
+		}
+		if !heard {
+			passed[j.ID] = "the fleet has not heard from this machine for some seconds"
 			continue
 		}
 		if m.Machine.Room() <= 0 { // before anything is read: there may be many jobs

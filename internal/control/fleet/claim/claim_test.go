@@ -236,3 +236,22 @@ func TestIssue20AnAttemptComesBack(t *testing.T) {
 		}
 	})
 }
+
+// A machine whose beats the fleet does not acknowledge takes no jobs: it would end them at once.
+func TestIssue20AMachineThatIsNotHeardTakesNoJobs(t *testing.T) {
+	f, y := linktest.New(t), claimtest.New(1)
+	ids := numbered(1)
+	add(t, f, job.Spec{}, ids...)
+	heard := false
+	m := member(t, f.Member("a").Log, "a", y)
+	m.Heard = func() bool { return heard }
+	m.Look(t.Context())
+	if y.Running() != 0 || m.Passed()[ids[0]] == "" {
+		t.Errorf("%d run, passed %v", y.Running(), m.Passed())
+	}
+	heard = true
+	m.Look(t.Context())
+	if y.Running() != 1 || len(m.Passed()) != 0 {
+		t.Errorf("%d run, passed %v", y.Running(), m.Passed())
+	}
+}

@@ -77,7 +77,7 @@ func (d *Desk) Run(ctx context.Context, l *link.Link, peers Peers) {
 	if err != nil {
 		return // the context has ended
 	}
-	member := &claim.Member{Name: l.Member, Board: b, Machine: d.Machine, Log: d.Log, Now: d.Now, Wake: d.Wake}
+	member := &claim.Member{Name: l.Member, Board: b, Machine: d.Machine, Log: d.Log, Now: d.Now, Wake: d.Wake, Heard: d.heard}
 	d.set(&session{l, b, member, peers})
 	defer d.set(nil)
 	deaths := &deaths{desk: d, member: l.Member, board: b, peers: peers.Peers, missing: map[string]time.Time{}, stopped: map[string]time.Time{}}

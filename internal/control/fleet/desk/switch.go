@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/beat"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 )
 
@@ -26,6 +27,12 @@ func (d *Desk) Guard(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// heard reports whether a beat of this machine was just acknowledged.
+func (d *Desk) heard() bool {
+	unheard, ever := d.Unheard()
+	return ever && unheard <= beat.UnheardAfter
 }
 
 // endUnheard ends the attempts of jobs that are done again, if it is time. What was ended is noted.
