@@ -305,6 +305,12 @@ func (a *audit) stores() {
 		}
 	}
 	a.enter("stores with damage, or that differ from their anchors", len(a.Machines), damaged, 0)
+
+	flips := 0
+	for _, n := range a.flips {
+		flips += n
+	}
+	a.enter("flipped bits that were not named", flips, a.flips[notFound], 0)
 }
 
 // table is the result.

@@ -239,7 +239,7 @@ func (s *stage) withoutHub(m *world.Machine, signal syscall.Signal, do func() er
 // awaitNamed waits until stopgate fleet doctor names a machine's hub as one whose copy is damaged. Damage of the last
 // message a hub finds itself when it starts: it says so in its log, and gets it from the others.
 func (s *stage) awaitNamed(m *world.Machine, before int) error {
-	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Minute)
 	defer cancel()
 	hub, last := member.HubName(m.Number+1), ""
 	for range pause.Doubling(ctx, 100*time.Millisecond, 2*time.Second) {
@@ -266,7 +266,7 @@ func (s *stage) awaitNamed(m *world.Machine, before int) error {
 const (
 	foundByDoctor = "named by fleet doctor"
 	foundByHub    = "found by the hub when it started"
-	notFound      = "not named within a minute"
+	notFound      = "not named within three minutes"
 )
 
 func (s *stage) noteFlip(how string) {

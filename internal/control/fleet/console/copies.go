@@ -7,29 +7,18 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/store"
-	storage "github.com/stopgate/stopgate/internal/control/store/jetstream"
 )
 
-// copyPatience is how long the hubs may take to read their copies of a stream.
+// copyPatience is how long the hubs may take to read their copies.
 const copyPatience = 30 * time.Second
 
-// checkCopies reads each hub's own copy of the fleet's streams, so that damage on a disk is named before the
-// others need that copy.
+// checkCopies reads each hub's own copy of the fleet's store, so that damage on a disk is named before the others need
+// that copy. Views are said again all the time.
 func (c *command) checkCopies(ctx context.Context, d *diagnosis, id member.Identity, s status) {
-	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
-	if err != nil {
-		return // that is said elsewhere
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(lookPatience))
-	if err != nil {
-		d.add(levelWarn, "copies", err.Error(), "")
-		return
-	}
 	up := map[string]hubLook{}
 	var names []string
 	for _, h := range s.HubStatus {
@@ -40,31 +29,43 @@ func (c *command) checkCopies(ctx context.Context, d *diagnosis, id member.Ident
 	if len(names) == 0 {
 		return
 	}
-	problems := len(d.Findings)
-	for _, stream := range up[names[0]].Status.Streams {
-		ctx, cancel := context.WithTimeout(ctx, copyPatience)
-		wrong, err := storage.CheckCopies(ctx, js, stream.Name, names)
-		cancel()
-		if err != nil {
-			d.add(levelWarn, "copies", fmt.Sprintf("those of %s were not read: %v", stream.Name, err), "run stopgate fleet doctor again")
-		}
-		for _, name := range names {
-			if wrong[name] != nil {
-				d.unreadable(id, up[name], stream.Name, wrong[name])
-			}
+	ctx, cancel := context.WithTimeout(ctx, copyPatience)
+	defer cancel()
+	wrong, err := c.readCopies(ctx, id, names)
+	if err != nil {
+		d.add(levelWarn, "copies", "they were not read: "+err.Error(), "run stopgate fleet doctor again")
+		return
+	}
+	for _, name := range names {
+		if wrong[name] != nil {
+			d.unreadable(id, up[name], wrong[name])
 		}
 	}
-	if len(d.Findings) == problems && len(names) == len(id.Hubs) && len(names) > 1 {
+	if len(wrong) == 0 && len(names) == len(id.Hubs) && len(names) > 1 {
 		d.add(levelOK, "copies", fmt.Sprintf("all %d hubs can read everything that they keep", len(names)), "")
 	}
 }
 
-// unreadable says why a hub's copy of a stream was not read to its end, and what helps.
-func (d *diagnosis) unreadable(id member.Identity, h hubLook, stream string, err error) {
+func (c *command) readCopies(ctx context.Context, id member.Identity, hubs []string) (wrong map[string]error, err error) {
+	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
+	if err != nil {
+		return nil, err
+	}
+	defer nc.Close()
+	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return l.Log.CheckCopies(ctx, hubs)
+}
+
+// unreadable says why a hub's copy was not read to its end, and what helps.
+func (d *diagnosis) unreadable(id member.Identity, h hubLook, err error) {
 	what := fmt.Sprintf("%s (%s)", h.Name, h.Address)
 	switch {
 	case !errors.Is(err, store.ErrDamaged):
-		d.add(levelWarn, what, "its copy of "+stream+" was not checked: "+err.Error(), "run stopgate fleet doctor again once all hubs have caught up")
+		d.add(levelWarn, what, "its copy of the store was not checked: "+err.Error(), "run stopgate fleet doctor again once all hubs have caught up")
 	case len(id.Hubs) == 1:
 		d.add(levelDead, what, err.Error()+"; there is no other copy", "look at the disk of that machine; then make the fleet again: stopgate fleet leave, init and join")
 	default:

@@ -69,14 +69,14 @@ func TestIssue20DoctorKnowsTheSymptoms(t *testing.T) {
 			d.checkStreams(three, hubLook{Status: &member.HubStatus{Streams: []member.StreamStatus{{Name: "SG_home", Replicas: 3, Current: 2}}}})
 		}, levelWarn, "complete on 2 of 3"},
 		{"a copy is damaged", func(d *diagnosis) {
-			d.unreadable(three, hubLook{Name: "hub-2", Status: &well}, "SG_home", fmt.Errorf("%w: hub-2 cannot read 1", store.ErrDamaged))
+			d.unreadable(three, hubLook{Name: "hub-2", Status: &well}, fmt.Errorf("%w: hub-2 cannot read 1", store.ErrDamaged))
 		}, levelDead, "kill 7; remove the folder fleet/hub/jetstream"},
 		{"the only copy is damaged", func(d *diagnosis) {
-			d.unreadable(one, hubLook{Name: "hub-1", Status: &well}, "SG_home", fmt.Errorf("%w: hub-1 cannot read 1", store.ErrDamaged))
+			d.unreadable(one, hubLook{Name: "hub-1", Status: &well}, fmt.Errorf("%w: hub-1 cannot read 1", store.ErrDamaged))
 		}, levelDead, "there is no other copy"},
 		{"a copy cannot be checked", func(d *diagnosis) {
-			d.unreadable(three, hubLook{Name: "hub-2", Status: &well}, "SG_home", nats.ErrTimeout)
-		}, levelWarn, "its copy of SG_home was not checked"},
+			d.unreadable(three, hubLook{Name: "hub-2", Status: &well}, nats.ErrTimeout)
+		}, levelWarn, "its copy of the store was not checked"},
 		{"a machine is silent", func(d *diagnosis) {
 			d.checkMembers(status{Fleet: daemonapi.Fleet{Members: []daemonapi.FleetMember{{Name: "b", State: "silent", Heard: 240}}}})
 		}, levelWarn, "has not reported for 4m"},

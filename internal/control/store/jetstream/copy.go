@@ -13,20 +13,20 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// CheckCopies reads the messages of a stream from the copies that some servers have, and returns what is wrong with
-// each of those that are not sound. Everything else is read from the server that leads, so damage on another one
-// would be noticed only when that leads. It is store.ErrDamaged where a server has messages that it cannot read.
-func CheckCopies(ctx context.Context, js jetstream.JetStream, stream string, servers []string) (wrong map[string]error, err error) {
-	s, err := js.Stream(ctx, stream)
+// CheckCopies reads the events from the copies that some servers have, and returns what is wrong with each of those that
+// are not sound. Everything else is read from the server that leads, so damage on another one would be noticed only
+// when that leads. It is store.ErrDamaged where a server has events that it cannot read.
+func (s *Store) CheckCopies(ctx context.Context, servers []string) (wrong map[string]error, err error) {
+	info, err := s.stream.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
-	readers, err := readersOn(ctx, s, servers)
+	readers, err := readersOn(ctx, s.stream, servers)
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), attempt)
 		defer cancel()
 		for _, reader := range readers {
-			_ = s.DeleteConsumer(ctx, reader.CachedInfo().Name) // else the servers do, after a while
+			_ = s.stream.DeleteConsumer(ctx, reader.CachedInfo().Name) // else the servers do, after a while
 		}
 	}()
 	if err != nil {
@@ -37,8 +37,8 @@ func CheckCopies(ctx context.Context, js jetstream.JetStream, stream string, ser
 		reader, drawn := readers[server]
 		if !drawn {
 			wrong[server] = fmt.Errorf("%s does not read for others now: it may not have caught up", server)
-		} else if err := readCopy(reader); err != nil {
-			wrong[server] = fmt.Errorf("%w of %s", err, stream)
+		} else if err := readCopy(ctx, reader, info.State); err != nil {
+			wrong[server] = fmt.Errorf("%w of %s", err, s.o.Name)
 		}
 	}
 	return wrong, nil
@@ -71,30 +71,40 @@ func readersOn(ctx context.Context, s jetstream.Stream, servers []string) (reade
 	return readers, nil
 }
 
-// stalled is after what time a server that has messages and sends none is taken for one that cannot read them.
+// stalled is after what time a server that sends nothing has nothing to send.
 const stalled = 5 * time.Second
 
-// readCopy reads all messages that a reader's server has. A server passes over those that it cannot read.
-func readCopy(reader jetstream.Consumer) error {
-	for left := reader.CachedInfo().NumPending; left > 0; {
+// readCopy reads what a stream had at some moment. A server passes over what it cannot read.
+func readCopy(ctx context.Context, reader jetstream.Consumer, had jetstream.StreamState) error {
+	read, at := uint64(0), uint64(0)
+	for at < had.LastSeq {
 		batch, err := reader.Fetch(512, jetstream.FetchMaxWait(stalled))
 		if err != nil {
 			return err
 		}
-		read := 0
+		before := at
 		for msg := range batch.Messages() {
 			about, err := msg.Metadata()
 			if err != nil {
 				return err
 			}
-			read, left = read+1, about.NumPending
+			if at = about.Sequence.Stream; at <= had.LastSeq {
+				read++
+			}
 		}
 		if err := batch.Error(); err != nil && !errors.Is(err, nats.ErrTimeout) {
 			return err
 		}
-		if read == 0 {
-			return fmt.Errorf("%w: it cannot read %s", store.ErrDamaged, plain.Count(int(left), "message"))
+		if at > before {
+			continue
 		}
+		if info, err := reader.Info(ctx); err != nil || info.NumPending == 0 {
+			return errors.Join(errors.New("it has not caught up with the others"), err)
+		}
+		break // what follows cannot be read
+	}
+	if read < had.Msgs {
+		return fmt.Errorf("%w: it cannot read %s", store.ErrDamaged, plain.Count(int(had.Msgs-read), "message"))
 	}
 	return nil
 }
