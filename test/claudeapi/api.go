@@ -42,19 +42,16 @@ type rule struct {
 }
 
 // New starts an API that lives as long as the test.
-func New(t testing.TB) *API {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return NewOn(t, listener)
+func New(t testing.TB) *API { return start(t, httptest.NewUnstartedServer(nil)) }
+
+// NewOn starts one at a place of the caller's choice.
+func NewOn(t testing.TB, listener net.Listener) *API {
+	return start(t, &httptest.Server{Listener: listener, Config: &http.Server{}})
 }
 
-// NewOn starts an API at a place of the caller's choice.
-func NewOn(t testing.TB, listener net.Listener) *API {
+func start(t testing.TB, server *httptest.Server) *API {
 	a := &API{closing: make(chan struct{}), arrived: make(chan struct{})}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: a}}
+	server.Config.Handler = a
 	server.Start()
 	a.URL = server.URL
 	t.Cleanup(func() {
