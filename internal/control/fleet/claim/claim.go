@@ -134,7 +134,7 @@ func (m *Member) Look(ctx context.Context) {
 			continue
 		}
 		if !heard {
-			passed[j.ID] = "the fleet has not heard from this machine for some seconds"
+			passed[j.ID] = "the fleet has not acknowledged this machine's reports for some seconds"
 			continue
 		}
 		if m.Machine.Room() <= 0 { // before anything is read: there may be many jobs
