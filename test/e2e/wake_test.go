@@ -35,6 +35,8 @@ func TestAgentIsWokenByAStopAndByAClientThatWaits(t *testing.T) {
 	if idle.Event != "Notification" {
 		t.Errorf("%+v", idle)
 	}
+	// What the client sends is written down by a hook of its own, which may be later than the letter.
+	poll(patience, func() bool { return len(d.Events("Notification")) >= 2 })
 	if n := len(d.Events("Notification")); n != 2 || len(d.Post.Letters()) != 2 {
 		t.Errorf("%d notifications led to %d letters", n, len(d.Post.Letters()))
 	}
