@@ -85,23 +85,31 @@ func TestIssue20TheAddressOfAMachine(t *testing.T) {
 
 // A hub that was taken out is not one of those that could answer, until another machine has its place.
 func TestIssue20AHubThatWasTakenOutIsNotCounted(t *testing.T) {
-	up := func() *member.HubStatus { return &member.HubStatus{} }
+	hubs := func(up int) []hubLook { // the first ones answer
+		all := []hubLook{{Name: "hub-1"}, {Name: "hub-2"}, {Name: "hub-3"}}
+		for i := range up {
+			all[i].Status = &member.HubStatus{}
+		}
+		return all
+	}
 	out := []member.Record{{Name: "a", Hub: 1}, {Name: "b", Hub: 2}, {Name: "c", Hub: 3, Left: true}}
-	for want, test := range map[string]struct {
+	replaced := append([]member.Record{{Name: "d", Hub: 3}}, out...)
+	for _, test := range []struct {
 		hubs    []hubLook
 		records []member.Record
+		want    string
 	}{
-		"2 of 2 hubs answer, hub-3 was taken out (losing another one stops the fleet)": {[]hubLook{{Name: "hub-1", Status: up()}, {Name: "hub-2", Status: up()}, {Name: "hub-3"}}, out},
-		"no quorum, 1 of 2 hubs answer, hub-3 was taken out: the machines":             {[]hubLook{{Name: "hub-1", Status: up()}, {Name: "hub-2"}, {Name: "hub-3"}}, out},
-		"2 of 3 hubs answer (losing another one stops the fleet)":                      {[]hubLook{{Name: "hub-1", Status: up()}, {Name: "hub-2", Status: up()}, {Name: "hub-3"}}, append([]member.Record{{Name: "d", Hub: 3}}, out...)},
-		"3 hubs (one may be lost)":                                                     {[]hubLook{{Name: "hub-1", Status: up()}, {Name: "hub-2", Status: up()}, {Name: "hub-3", Status: up()}}, append([]member.Record{{Name: "d", Hub: 3}}, out...)},
+		{hubs(2), out, "2 of 2 hubs answer, hub-3 was taken out (losing another one stops the fleet)"},
+		{hubs(1), out, "no quorum, 1 of 2 hubs answer, hub-3 was taken out: the machines"},
+		{hubs(2), replaced, "2 of 3 hubs answer (losing another one stops the fleet)"},
+		{hubs(3), replaced, "3 hubs (one may be lost)"},
 	} {
 		s := status{HubStatus: test.hubs}
 		s.Connected = true
 		s.Quorum, s.HighlyAvailable = s.up() > 1, s.up() == 3
 		s.join(test.records, nil)
-		if text := s.text(member.Identity{Name: "a"}, time.Now()); !strings.Contains(text, want) {
-			t.Errorf("status does not say %q:\n%s", want, text)
+		if text := s.text(member.Identity{Name: "a"}, time.Now()); !strings.Contains(text, test.want) {
+			t.Errorf("status does not say %q:\n%s", test.want, text)
 		}
 	}
 }

@@ -172,15 +172,14 @@ func (j Job) After(f Fact) Job {
 	return j
 }
 
-// Remains is a job of which the last fact alone is left: it has ended, long ago. It counts as that of the member which
-// said so.
+// Remains is a job that ended long ago, so that only its last fact is left. Its member is the one that wrote that fact.
 func Remains(id string, f Fact) Job {
 	j := Job{ID: id, Member: f.By, Attempt: f.Attempt}.After(f)
 	j.Since = f.Time
 	return j
 }
 
-// Trimmed reports whether the job is no more than its Remains.
+// Trimmed reports whether only the job's last fact is left: see Remains.
 func (j Job) Trimmed() bool { return j.State == Ended && j.Spec.Command == "" }
 
 // May reports whether a member may claim the job, as far as the job says.
