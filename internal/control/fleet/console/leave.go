@@ -74,7 +74,7 @@ func (c *command) tell(ctx context.Context, id member.Identity, name string) (hu
 }
 
 // tellPatience is how long a member that leaves is told again to hubs that close its connection instead of
-// answering: one closes it because the member has left, and another one may not have heard of it yet.
+// answering: one closes it because the member has left, and another one may not know that yet.
 const tellPatience = 10 * time.Second
 
 // tellHubs asks one hub after the other. Again means that the connection broke.

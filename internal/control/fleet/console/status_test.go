@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 )
 
-// Machines are shown also while the fleet's store cannot be read: as the daemon heard of them last, with their age.
+// Machines are shown also while the fleet's store cannot be read: as they reported to the daemon last, with their age.
 func TestIssue20StatusWithoutTheStore(t *testing.T) {
 	s := status{HubStatus: []hubLook{{Name: "hub-1", Status: &member.HubStatus{}}, {Name: "hub-2", err: nats.ErrNoServers}, {Name: "hub-3", err: nats.ErrNoServers}}}
 	s.Name, s.Connected, s.Error = "home", true, unread(nats.ErrTimeout).Error()
@@ -44,7 +44,7 @@ func TestIssue20StatusCountsTheHubs(t *testing.T) {
 	}
 }
 
-// With the store it says who is in the fleet, and what the daemon heard of others is not shown.
+// With the store it says who is in the fleet, and what others reported to the daemon is not shown.
 func TestIssue20StatusKeepsToTheRecords(t *testing.T) {
 	var s status
 	s.join([]member.Record{{Name: "desk", User: "anna"}, {Name: "old", Left: true}}, []daemonapi.FleetMember{{Name: "old", State: "up"}, {Name: "desk", State: "up"}})

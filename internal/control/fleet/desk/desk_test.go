@@ -82,7 +82,7 @@ func options(y *claimtest.Yard) Options {
 	return Options{
 		Machine: y, News: func() {}, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
 		Unheard: func() (time.Duration, bool) { return 0, true },
-		Name:    func(root string) string { return strings.TrimPrefix(strings.TrimPrefix(root, "/work/"), "/") },
+		Name:    func(root string) string { return strings.TrimPrefix(strings.TrimPrefix(root, "/src/"), "/") },
 	}
 }
 
@@ -118,7 +118,7 @@ func (d *desktop) works() {
 
 func (d *desktop) add(spec daemonapi.AddJob) {
 	d.t.Helper()
-	spec.ID, spec.Project, spec.Command = one, "/work/shop", "fix"
+	spec.ID, spec.Project, spec.Command = one, "/src/shop", "fix"
 	_, err := d.AddJob(d.t.Context(), spec)
 	check(d.t, err)
 }
