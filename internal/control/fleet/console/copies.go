@@ -17,7 +17,7 @@ import (
 const copyPatience = 30 * time.Second
 
 // checkCopies reads each hub's own copy of the fleet's store, so that damage on a disk is named before the others need
-// that copy. Views are said again all the time.
+// that copy. Views are not checked: machines publish them anew all the time.
 func (c *command) checkCopies(ctx context.Context, d *diagnosis, id member.Identity, s status) {
 	up := map[string]hubLook{}
 	var names []string
@@ -68,7 +68,7 @@ func (d *diagnosis) unreadable(id member.Identity, h hubLook, err error) {
 		d.add(levelWarn, what, "its copy of the store was not checked: "+err.Error(), "run stopgate fleet doctor again once all hubs have caught up")
 	case len(id.Hubs) == 1:
 		d.add(levelDead, what, err.Error()+"; there is no other copy", "look at the disk of that machine; then make the fleet again: stopgate fleet leave, init and join")
-	default:
-		d.add(levelDead, what, err.Error(), fmt.Sprintf("the other hubs have everything, and give it back: on that machine, stopgate daemon stop; kill %d; remove the folder fleet/hub/jetstream in its state directory; stopgate daemon start", h.Status.PID))
+	default: // the fleet works: what this hub cannot read is read from the others
+		d.add(levelWarn, what, err.Error(), fmt.Sprintf("the other hubs have everything, and give it back: on that machine, stopgate daemon stop; kill %d; remove the folder fleet/hub/jetstream in its state directory; stopgate daemon start", h.Status.PID))
 	}
 }

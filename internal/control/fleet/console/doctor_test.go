@@ -70,7 +70,7 @@ func TestIssue20DoctorKnowsTheSymptoms(t *testing.T) {
 		}, levelWarn, "complete on 2 of 3"},
 		{"a copy is damaged", func(d *diagnosis) {
 			d.unreadable(three, hubLook{Name: "hub-2", Status: &well}, fmt.Errorf("%w: hub-2 cannot read 1", store.ErrDamaged))
-		}, levelDead, "kill 7; remove the folder fleet/hub/jetstream"},
+		}, levelWarn, "kill 7; remove the folder fleet/hub/jetstream"},
 		{"the only copy is damaged", func(d *diagnosis) {
 			d.unreadable(one, hubLook{Name: "hub-1", Status: &well}, fmt.Errorf("%w: hub-1 cannot read 1", store.ErrDamaged))
 		}, levelDead, "there is no other copy"},

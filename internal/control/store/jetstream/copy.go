@@ -44,7 +44,7 @@ func (s *Store) CheckCopies(ctx context.Context, servers []string) (wrong map[st
 	return wrong, nil
 }
 
-// draws is how often a server is chosen at most: with three, one of them is never chosen in one of 10,000 cases.
+// draws is how often a server is chosen at most: of three, each is chosen but for one in 5,000 cases.
 const draws = 24
 
 // readersOn are readers of servers' own copies. A server is chosen for each reader by lot, so several are drawn.
