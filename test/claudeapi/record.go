@@ -36,10 +36,11 @@ func (a *API) Requests() []Request {
 }
 
 // patience is for a client that starts on a busy machine; it usually asks within a second.
-const patience = 30 * time.Second
+// Half a minute was too short once: a reviewer is a second client beside the first.
+const patience = 2 * time.Minute
 
 // WaitRequest gives the first request that matches, past or to come, and ends the test when
-// there is none in half a minute.
+// there is none for two minutes.
 func (a *API) WaitRequest(t testing.TB, match Match) Request {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
