@@ -150,18 +150,24 @@ func (m *fromGauntlet) carried(file config.OlderFile, shown string, text []byte)
 	_ = config.ReadYAML(shown, text, func(v document.Value) { // what is wrong with it was said
 		keys, _ := v.Entries()
 		for _, k := range keys {
-			if slices.Contains(gauntletKeys[file.Kind()], k.Name) {
+			if slices.Contains(gauntletKeys(file.Kind()), k.Name) {
 				m.key(k)
 			}
 		}
 	})
 }
 
-// gauntletKeys are what agent-gauntlet has in each kind of file. Others are stopgate's own, or were told of.
-var gauntletKeys = map[string][]string{
-	"project": {"base_branch", "log_dir", "max_retries", "max_previous_logs", "rerun_new_issue_threshold", "allow_parallel", "cli", "stop_hook", "debug_log", "entry_points"},
-	"ci":      {"runtimes", "services", "setup", "checks"},
-	"global":  {"stop_hook", "debug_log"},
+// gauntletKeys are what agent-gauntlet has in a kind of file. Others are stopgate's own, or were told of.
+func gauntletKeys(kind string) []string {
+	switch kind {
+	case "project":
+		return []string{"base_branch", "log_dir", "max_retries", "max_previous_logs", "rerun_new_issue_threshold", "allow_parallel", "cli", "stop_hook", "debug_log", "entry_points"}
+	case "ci":
+		return []string{"runtimes", "services", "setup", "checks"}
+	case "global":
+		return []string{"stop_hook", "debug_log"}
+	}
+	return nil
 }
 
 // key is about a key that stays; of entry points each is told.
@@ -183,19 +189,25 @@ func (m *fromGauntlet) key(k document.Value) {
 	}
 }
 
-// earlierKeys are those that agent-gauntlet had in earlier versions, and what is there instead.
-var earlierKeys = map[string]string{
-	"fail_fast":         "stopgate has it for checks with parallel: false",
-	"parallel":          "stopgate has it for checks and reviews",
-	"pass_pattern":      "a review passes by the findings in its answer",
-	"include_context":   "a reviewer reads the files that it needs by itself",
-	"include_full_repo": "a reviewer reads the files that it needs by itself",
+// insteadOf is what there is instead of a key that agent-gauntlet had in earlier versions; "" for all others.
+func insteadOf(key string) string {
+	switch key {
+	case "fail_fast":
+		return "stopgate has it for checks with parallel: false"
+	case "parallel":
+		return "stopgate has it for checks and reviews"
+	case "pass_pattern":
+		return "a review passes by the findings in its answer"
+	case "include_context", "include_full_repo":
+		return "a reviewer reads the files that it needs by itself"
+	}
+	return ""
 }
 
 // whyRefused is why a key cannot stay.
 func whyRefused(fault document.Fault) string {
 	name := strings.Trim(strings.TrimPrefix(fault.Message, "unknown key "), `"`)
-	if instead, was := earlierKeys[name]; was {
+	if instead := insteadOf(name); instead != "" {
 		return "earlier versions of agent-gauntlet had this key, and stopgate refuses it here: " + instead
 	}
 	return "agent-gauntlet ignores this key, and stopgate refuses it"

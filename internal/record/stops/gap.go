@@ -32,8 +32,20 @@ type Gap struct {
 	Why  string  `json:"why,omitempty"` // the keeper's words, where there are some
 }
 
-// byKeeper are the gaps that a verdict on the place tells of, before any keeper is asked.
-var byKeeper = map[string]GapKind{"off": Off, "trust": Untrusted, "owner": ForeignOwner, "config": BadConfig}
+// placeGap is the gap that a verdict on the place tells of, before any keeper is asked; "" for keepers.
+func placeGap(speaker string) GapKind {
+	switch speaker {
+	case "off":
+		return Off
+	case "trust":
+		return Untrusted
+	case "owner":
+		return ForeignOwner
+	case "config":
+		return BadConfig
+	}
+	return ""
+}
 
 // ofPlace are the words for who speaks of the place of a call: no keeper has looked at it then.
 var ofPlace = []string{"off", "trust", "owner", "config", "settings"}
@@ -57,7 +69,7 @@ func gap(s *Stop) *Gap {
 
 	for i := range s.Verdicts {
 		v := &s.Verdicts[i]
-		if kind := byKeeper[v.Keeper]; kind != "" && v.Outcome == couldNotRun {
+		if kind := placeGap(v.Keeper); kind != "" && v.Outcome == couldNotRun {
 			return &Gap{Kind: kind, Why: v.Message}
 		}
 		if v.Status == "would_block" {

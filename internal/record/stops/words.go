@@ -3,6 +3,7 @@ package stops
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/record/event"
@@ -56,7 +57,7 @@ func (s *Stop) Short() string {
 	case s.Decision == Unanswered:
 		return "no answer"
 	case s.Gap != nil:
-		return "not enforced: " + shorts[s.Gap.Kind]
+		return "not enforced: " + s.Gap.Kind.Word()
 	case s.Decision == Blocked:
 		return s.objection()
 	case s.Decision == GaveUp:
@@ -66,23 +67,13 @@ func (s *Stop) Short() string {
 	}
 	switch n := s.Counts(); {
 	case s.By.Status == event.StatusUnchanged:
-		return strings.TrimSpace("unchanged " + since[s.unchanged()])
+		return strings.TrimSpace("unchanged " + since(s.unchanged()))
 	case n[event.GatePassed]+n[event.GateProven] > 0:
 		return plain.Count(n[event.GatePassed]+n[event.GateProven], "gate") + " passed"
 	default:
 		return strings.ReplaceAll(s.By.Status, "_", " ")
 	}
 }
-
-// shorts are the gaps in a word or two.
-var shorts = map[GapKind]string{
-	NoAnswer: "no answer", BadPayload: "unreadable payload", Off: "off", Untrusted: "not approved", BadConfig: "invalid configuration",
-	ForeignOwner: "another user's project", Observing: "mode: observe", NotJudged: "gates not asked", CouldNotRun: "could not run",
-	NoProject: "no project", NothingSet: "nothing set up", APIError: "API error",
-}
-
-// Word is the gap in a word or two.
-func (k GapKind) Word() string { return shorts[k] }
 
 // objection is what blocked the stop.
 func (s *Stop) objection() string {
@@ -131,7 +122,7 @@ func (s *Stop) consent() string {
 	case event.StatusNoApplicableGates:
 		return ": no gate covers what changed"
 	case event.StatusUnchanged:
-		return ": nothing has changed here " + cmp.Or(since[s.unchanged()], "since the gates passed, or since the session began")
+		return ": nothing has changed here " + cmp.Or(since(s.unchanged()), "since the gates passed, or since the session began")
 	case event.StatusPassedWithWarnings:
 		return " with warnings: " + firstLine(message(s.By))
 	}
@@ -148,13 +139,21 @@ func (s *Stop) consent() string {
 	return fmt.Sprintf(": %s passed", plain.Count(ran, "gate"))
 }
 
-// since are words for since when a tree is unchanged.
-var since = map[string]string{
-	event.SincePass:   "since the gates passed",
-	event.SinceStart:  "since the session began",
-	event.SincePrompt: "since the last prompt",
-	event.SinceStop:   "since the last stop",
-	event.SincePlan:   "that gates look at: the agent only plans",
+// since says since when a tree is unchanged.
+func since(when string) string {
+	switch when {
+	case event.SincePass:
+		return "since the gates passed"
+	case event.SinceStart:
+		return "since the session began"
+	case event.SincePrompt:
+		return "since the last prompt"
+	case event.SinceStop:
+		return "since the last stop"
+	case event.SincePlan:
+		return "that gates look at: the agent only plans"
+	}
+	return ""
 }
 
 // unchanged is since when all trees are unchanged; "" where the record does not say it, or says several
@@ -189,18 +188,36 @@ func (s *Stop) named(outcome string) string {
 	}
 }
 
-// sentences are what each gap comes to where no keeper says it, and how a person closes it.
-var sentences = map[GapKind]struct{ what, next string }{
-	Off:          {"stopgate is off here", "turn it on again: stopgate on"},
-	Untrusted:    {"the project is not approved", "read what would run: stopgate trust --show; then approve it: stopgate trust"},
-	BadConfig:    {"the configuration cannot be used", "show all problems: stopgate validate"},
-	ForeignOwner: {"the project belongs to another user", "see what is enforced: stopgate doctor"},
-	Observing:    {"mode is observe", "to block such stops, remove mode: observe from the configuration (stopgate status shows which one)"},
-	NotJudged:    {"the gates were not asked", "see the settings that are in force: stopgate status"},
-	CouldNotRun:  {"the gates could not run", "find out what is missing: stopgate doctor"},
-	NoProject:    {"there is no project", "set one up: stopgate init"},
-	NothingSet:   {"no gate, hook command or supervisor is set up for such a stop", "set up gates: stopgate init; see what is enforced: stopgate status"},
+// gapWords are a gap in a word or two, what it comes to where no keeper says it, and how a person closes it.
+type gapWords struct {
+	kind             GapKind
+	word, what, next string
 }
+
+var gaps = []gapWords{
+	{Off, "off", "stopgate is off here", "turn it on again: stopgate on"},
+	{Untrusted, "not approved", "the project is not approved", "read what would run: stopgate trust --show; then approve it: stopgate trust"},
+	{BadConfig, "invalid configuration", "the configuration cannot be used", "show all problems: stopgate validate"},
+	{ForeignOwner, "another user's project", "the project belongs to another user", "see what is enforced: stopgate doctor"},
+	{Observing, "mode: observe", "mode is observe", "to block such stops, remove mode: observe from the configuration (stopgate status shows which one)"},
+	{NotJudged, "gates not asked", "the gates were not asked", "see the settings that are in force: stopgate status"},
+	{CouldNotRun, "could not run", "the gates could not run", "find out what is missing: stopgate doctor"},
+	{NoProject, "no project", "there is no project", "set one up: stopgate init"},
+	{NothingSet, "nothing set up", "no gate, hook command or supervisor is set up for such a stop", "set up gates: stopgate init; see what is enforced: stopgate status"},
+	{kind: NoAnswer, word: "no answer"},
+	{kind: BadPayload, word: "unreadable payload"},
+	{kind: APIError, word: "API error"},
+}
+
+func (k GapKind) words() gapWords {
+	if i := slices.IndexFunc(gaps, func(w gapWords) bool { return w.kind == k }); i >= 0 {
+		return gaps[i]
+	}
+	return gapWords{}
+}
+
+// Word is the gap in a word or two.
+func (k GapKind) Word() string { return k.words().word }
 
 func (g *Gap) sentence() string {
 	if g.Kind == APIError {
@@ -208,9 +225,9 @@ func (g *Gap) sentence() string {
 	}
 	text := "Allowed, and nothing was enforced: "
 	if g.Kind == NotJudged && g.Why != "" {
-		return text + sentences[g.Kind].what + ": " + firstLine(g.Why)
+		return text + g.Kind.words().what + ": " + firstLine(g.Why)
 	}
-	return text + cmp.Or(firstLine(g.Why), sentences[g.Kind].what)
+	return text + cmp.Or(firstLine(g.Why), g.Kind.words().what)
 }
 
 // Next says what a person can do about the stop, a step each; nothing where all is well.
@@ -219,7 +236,7 @@ func (s *Stop) Next() []string {
 	case s.Decision == Unanswered:
 		return []string{"see whether gates are still running: stopgate status; test that a stop is blocked: stopgate doctor"}
 	case s.Gap != nil:
-		if next := sentences[s.Gap.Kind].next; next != "" {
+		if next := s.Gap.Kind.words().next; next != "" {
 			return []string{next}
 		}
 		return nil

@@ -103,7 +103,7 @@ func TestHeadlines(t *testing.T) {
 func TestEveryGapHasItsWords(t *testing.T) {
 	for _, kind := range []GapKind{Off, Untrusted, BadConfig, ForeignOwner, Observing, NotJudged, CouldNotRun, NoProject, NothingSet} {
 		g := &Gap{Kind: kind}
-		if words := sentences[kind]; words.what == "" || !strings.Contains(words.next, "stopgate ") || kind.Word() == "" || !strings.HasSuffix(g.sentence(), words.what) {
+		if words := kind.words(); words.what == "" || !strings.Contains(words.next, "stopgate ") || kind.Word() == "" || !strings.HasSuffix(g.sentence(), words.what) {
 			t.Errorf("%s: %+v, %q, %q", kind, words, kind.Word(), g.sentence())
 		}
 	}
