@@ -114,7 +114,7 @@ func TestInterruptedCommands(t *testing.T) {
 	t.Setenv("STOPGATE_STATE_DIR", s.state("a"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code := Run(ctx, []string{"join", "x"}, t.Output(), t.Output()); code != exitInterrupted {
+	if code := Run(ctx, []string{"join", "x"}, strings.NewReader(""), t.Output(), t.Output()); code != exitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 }
