@@ -161,8 +161,8 @@ func TestIssue20OneHub(t *testing.T) {
 	if !v.Connected || !v.Quorum || v.HighlyAvailable || len(v.Members) != 3 || v.Members[0].User != "bert" || !v.Members[1].Hub || len(v.HubStatus) != 1 || v.HubStatus[0].Member != "desk" {
 		t.Errorf("the status is %+v", v)
 	}
-	if out := s.ok("laptop", "status"); !strings.Contains(out, "1 hub (not highly available)") {
-		t.Error(out)
+	if _, out, errOut := s.on("laptop", "status"); !strings.Contains(out, "1 hub (not highly available)") || !strings.HasSuffix(errOut, "is not running, so that it cannot tell which machines are up\nstart it with: stopgate daemon start\n") {
+		t.Error(out, errOut)
 	}
 	s.fails(1, "DEAD  daemon: it does not run", "laptop", "doctor")
 	s.fails(1, "ok    quorum: the only hub answers; the fleet is not highly available", "laptop", "doctor")
@@ -186,7 +186,8 @@ func TestIssue20OneHub(t *testing.T) {
 		t.Errorf("the hub's files are gone: %s", out)
 	}
 	s.fails(1, "no hub answers", "laptop", "status")
-	s.fails(1, "no hub runs on it", "laptop", "doctor")
+	s.fails(1, "no hub runs on it\n      → on that machine: stopgate daemon start\n", "laptop", "doctor")
+	s.fails(1, "DEAD  quorum: the only hub does not answer", "laptop", "doctor")
 	s.refuses("only the machine that made the fleet", "on the machine at 127.0.0.1, which made the fleet: stopgate fleet leave berts", "laptop", "leave", "berts")
 	if out := s.ok("laptop", "leave"); !strings.Contains(out, "No hub has confirmed it") || !strings.Contains(out, "If the others still use the fleet, on the machine at 127.0.0.1") {
 		t.Error(out)
@@ -204,10 +205,14 @@ func TestIssue20ThreeHubs(t *testing.T) {
 	if out := s.ok("a", "status"); !strings.Contains(out, "no quorum") || !strings.Contains(out, "the fleet waits for hub-2 ("+b+") and hub-3 ("+c+")") {
 		t.Error(out)
 	}
+	s.fails(1, "no machine has joined as this hub yet\n      → run: stopgate fleet invite --hub", "a", "doctor")
 	second, third := s.token("a", "--hub"), s.token("a", "--hub")
 	s.fails(1, "the fleet waits for hub-2", "d", "join", s.token("a"), "--name", "d")
 	if out := s.ok("c", "join", third, "--name", "c"); !strings.Contains(out, "and a hub at "+c) {
 		t.Error(out)
+	}
+	if h := s.status("a").HubStatus[0].Status; h == nil || h.Made || h.Peers[0].Joined || !h.Peers[1].Joined {
+		t.Errorf("the first hub does not know which hubs have joined: %+v", h)
 	}
 	s.ok("b", "join", second, "--name", "b")
 	s.fails(1, "this machine did not make the fleet", "b", "invite", "--hub")
@@ -221,7 +226,7 @@ func TestIssue20ThreeHubs(t *testing.T) {
 	})
 	s.ok("d", "join", s.token("b"), "--name", "d") // any hub invites members
 	eventually(t, "all are there", func() error {
-		if v := s.status("d"); !v.HighlyAvailable || len(v.Members) != 4 || v.Error != "" {
+		if v := s.status("d"); !v.HighlyAvailable || len(v.Members) != 4 || v.Error != "" || !v.HubStatus[2].Status.Made {
 			return fmt.Errorf("%+v", v)
 		}
 		return nil
