@@ -77,7 +77,6 @@ func (c *command) doctor(ctx context.Context) error {
 	d := &diagnosis{}
 	c.checkFiles(d, id)
 	c.checkDaemon(ctx, d)
-	defer c.doing("")
 	c.doing("asking the hubs")
 	s := c.lookQuietly(ctx, id)
 	if !s.refused() { // else its hub has ended for good

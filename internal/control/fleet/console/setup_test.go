@@ -109,11 +109,28 @@ func TestIssue20ANewMachineWasNotTakenOut(t *testing.T) {
 func TestIssue20StatusOfMachinesThatWereNotHeard(t *testing.T) {
 	var s status
 	s.Name, s.Member = "home", "desk"
-	s.Members = []daemonapi.FleetMember{{Name: "new", User: "anna", State: "unknown", Version: "1.4.0"}, {Name: "web", User: "anna", State: "unknown", Heard: 60, Version: "1.4.0"}, {Name: "desk", User: "anna", State: "unknown", Heard: 30, Version: "1.4.0"}}
-	text := s.text(member.Identity{Name: "desk"}, time.Now())
-	for _, want := range []string{"new      anna  unknown  not yet  1.4.0", "web      anna  unknown  1m ago   1.4.0", "desk     anna  cut off  30s ago  1.4.0"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("status does not say %q:\n%s", want, text)
+	machine := func(name string, heard float64) daemonapi.FleetMember {
+		return daemonapi.FleetMember{Name: name, User: "anna", State: "unknown", Heard: heard, Version: "1.4.0"}
+	}
+	for _, test := range []struct {
+		members []daemonapi.FleetMember
+		want    []string
+	}{
+		{ // it has just joined, or its daemon was started
+			[]daemonapi.FleetMember{machine("desk", 0), machine("old", 3600), machine("web", 2)},
+			[]string{"desk     anna  unknown  not yet  1.4.0", "old      anna  unknown  1h ago   1.4.0", "web      anna  unknown  not yet  1.4.0"},
+		},
+		{
+			[]daemonapi.FleetMember{machine("desk", 13), machine("web", 8)},
+			[]string{"desk     anna  cut off  13s ago  1.4.0", "web      anna  unknown  8s ago   1.4.0"},
+		},
+	} {
+		s.Members = test.members
+		text := s.text(member.Identity{Name: "desk"}, time.Now())
+		for _, want := range test.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("status does not say %q:\n%s", want, text)
+			}
 		}
 	}
 	s.starting = true

@@ -223,12 +223,12 @@ func (s status) memberRows() [][]string {
 		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ","), strings.Join(m.Projects, ",")}
 		heard := time.Duration(m.Heard * float64(time.Second))
 		switch {
-		case m.State == "unknown" && heard < beat.UnheardAfter: // this machine has not listened for long
+		case m.State == "unknown" && !s.cutOff() && heard < beat.UnheardAfter: // this machine has not listened for long
 			row[3] = "not yet"
-		case m.State == "unknown" && m.Name == s.Member: // it does not hear itself, and so none of the others
+		case m.State == "unknown" && m.Name == s.Member && s.cutOff():
 			row[2] = "cut off"
 		}
-		if m.State != "unknown" || heard >= beat.UnheardAfter { // a machine that is cut off knows what the others reported before
+		if row[3] == "" && (m.State != "unknown" || m.Version != "") { // a machine that is cut off knows what the others reported before
 			row[3], row[5], row[6] = plain.Duration(heard.Truncate(time.Second))+" ago", fmt.Sprint(m.Agents), fmt.Sprint(m.Room)
 			if m.Room < 0 {
 				row[6] = "any"
@@ -237,6 +237,13 @@ func (s status) memberRows() [][]string {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// cutOff reports whether this machine does not hear itself any more, and so none of the others.
+func (s status) cutOff() bool {
+	return slices.ContainsFunc(s.Members, func(m daemonapi.FleetMember) bool {
+		return m.Name == s.Member && m.State == "unknown" && m.Heard >= beat.UnheardAfter.Seconds()
+	})
 }
 
 func (s status) hubRows(now time.Time) [][]string {
