@@ -84,6 +84,9 @@ func (c *command) doctor(ctx context.Context) error {
 	}
 	up := 0
 	for i := range s.HubStatus {
+		if s.refused() && i+1 == id.Hub {
+			continue
+		}
 		if c.checkHub(ctx, d, id, s, i+1) {
 			up++
 		}
@@ -227,7 +230,7 @@ func (c *command) checkAnswer(d *diagnosis, id member.Identity, all status, what
 		d.add(levelDead, what, "it does not write to its disk before it acknowledges: a power cut loses what was acknowledged", fmt.Sprintf("on that machine, kill %d: the daemon starts the hub as it should be", s.PID))
 	}
 	switch { // it is well, and what is missing is said there
-	case s.Waits != "" && all.settingUp(id):
+	case s.Waits != "" && all.settingUp():
 		d.add(levelWait, what, s.Waits, "")
 	case s.Waits != "":
 		d.add(levelWarn, what, s.Waits, "")
@@ -275,7 +278,7 @@ func (d *diagnosis) checkQuorum(id member.Identity, s status, up int) {
 	n := len(id.Hubs)
 	switch needs := n/2 + 1 - up; {
 	case n == 0:
-	case s.settingUp(id):
+	case s.settingUp():
 		d.add(levelWait, "quorum", fmt.Sprintf("%d of %d hubs answer: the fleet can be used when all have joined", up, n), "")
 	case n == 1 && up == 0:
 		d.add(levelDead, "quorum", "the only hub does not answer: "+alone, "start it: see above")
@@ -286,7 +289,7 @@ func (d *diagnosis) checkQuorum(id member.Identity, s status, up int) {
 	case n == 1:
 		d.add(levelOK, "quorum", "the only hub answers; the fleet is not highly available", "")
 	case up < n:
-		d.add(levelWarn, "quorum", fmt.Sprintf("%d of %d hubs answer: losing another one stops the fleet", up, n), "start the others: see above")
+		d.add(levelWarn, "quorum", fmt.Sprintf("%d of %d hubs answer: losing another one stops the fleet", up, n), "see above")
 	default:
 		d.add(levelOK, "quorum", fmt.Sprintf("all %d hubs answer", n), "")
 	}
@@ -309,8 +312,10 @@ func (d *diagnosis) checkStreams(id member.Identity, s status) {
 	}
 	switch now := s.complete(); {
 	case len(d.Findings) > problems || len(seen) == 0:
-	case now < len(id.Hubs):
-		d.add(levelWarn, "streams", fmt.Sprintf("%d of %d hubs have all of the fleet's data", now, len(id.Hubs)), "a hub that was away catches up by itself; start those that do not answer")
+	case now < s.up():
+		d.add(levelWarn, "streams", fmt.Sprintf("%d of %d hubs have all of the fleet's data", now, len(id.Hubs)), "a hub that was away catches up by itself")
+	case now < len(id.Hubs): // those that are away are named above
+		d.add(levelOK, "streams", fmt.Sprintf("%d, each on %d of %d hubs, written to disk before they acknowledge", len(seen), now, len(id.Hubs)), "")
 	default:
 		d.add(levelOK, "streams", fmt.Sprintf("%d, each on %s, written to disk before they acknowledge", len(seen), plain.Count(len(id.Hubs), "hub")), "")
 	}
@@ -318,7 +323,7 @@ func (d *diagnosis) checkStreams(id member.Identity, s status) {
 
 func (d *diagnosis) checkStore(id member.Identity, s status) {
 	switch {
-	case s.Error != "" && s.settingUp(id):
+	case s.Error != "" && s.settingUp():
 		d.add(levelWait, "store", s.Error, "")
 	case s.Error != "":
 		d.add(levelDead, "store", s.Error, "")

@@ -71,8 +71,9 @@ func TestIssue20DoctorKnowsTheSymptoms(t *testing.T) {
 		{"one of one", func(d *diagnosis) { d.checkQuorum(one, status{}, 1) }, levelOK, "not highly available"},
 		{"none of one", func(d *diagnosis) { d.checkQuorum(one, status{}, 0) }, levelDead, "the only hub does not answer"},
 		{"streams well", func(d *diagnosis) { d.checkStreams(three, kept(3, 3, 3)) }, levelOK, "3 hubs"},
+		{"a hub is away", func(d *diagnosis) { d.checkStreams(three, kept(3, 2, 2)) }, levelOK, "each on 2 of 3 hubs"},
 		{"too few replicas", func(d *diagnosis) { d.checkStreams(three, kept(1, 1)) }, levelDead, "kept on 1 hubs, and should be on 3"},
-		{"a replica is behind", func(d *diagnosis) { d.checkStreams(three, kept(3, 3, 2)) }, levelWarn, "2 of 3 hubs have all of the fleet's data"},
+		{"a replica is behind", func(d *diagnosis) { d.checkStreams(three, kept(3, 3, 2, 2)) }, levelWarn, "2 of 3 hubs have all of the fleet's data"},
 		{"a copy is damaged", func(d *diagnosis) {
 			d.unreadable(three, hubLook{Name: "hub-2", Status: &well}, fmt.Errorf("%w: hub-2 cannot read 1", store.ErrDamaged))
 		}, levelWarn, "kill 7; remove the folder fleet/hub/jetstream"},

@@ -71,7 +71,7 @@ func (c *command) mayRemove(ctx context.Context, id member.Identity, name string
 		return nil
 	}
 	records, _ := c.members(ctx, id) // without them its address is known
-	made := makerIn(records)
+	made := c.findMaker(id, records)
 	if made.left {
 		return withHint(fmt.Errorf("%s made the fleet %s and has left it: no machine can be taken out any more", made.name, id.Fleet), "make the fleet again: stopgate fleet leave on each machine, then init and join")
 	}

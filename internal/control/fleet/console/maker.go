@@ -23,6 +23,14 @@ func makerIn(records []member.Record) (m maker) {
 	return m
 }
 
+// findMaker is makerIn, by the copy that this machine's hub has where the fleet's store cannot be read.
+func (c *command) findMaker(id member.Identity, records []member.Record) maker {
+	if records == nil && id.Hub > 0 {
+		records, _ = member.LoadMembers(c.stateDir) // it is only to name a machine
+	}
+	return makerIn(records)
+}
+
 // run says where a command is to be run that only the maker can do. Without its name there is its address.
 func (m maker) run(id member.Identity, command string) string {
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // settingUp reports whether the fleet is not made yet: that takes all hubs. The hubs that answer know.
-func (s status) settingUp(id member.Identity) bool {
+func (s status) settingUp() bool {
 	waits := false
 	for _, h := range s.HubStatus {
 		if h.Status != nil && (h.Status.Made || h.Status.Waits == "") {
@@ -19,7 +19,7 @@ func (s status) settingUp(id member.Identity) bool {
 		}
 		waits = waits || h.Status != nil
 	}
-	return waits && len(id.Hubs) > 1
+	return waits && len(s.HubStatus) > 1
 }
 
 // joined reports whether a machine has the place of a hub, as far as the hubs that answer know. The first one knows of
@@ -49,11 +49,11 @@ func (s status) away(ctx context.Context, id member.Identity, number int) (level
 	switch {
 	case errors.Is(h.err, nats.ErrAuthorization) && !h.final:
 		return levelWait, "it does not know this machine yet: that takes some seconds after joining", "run stopgate fleet doctor again"
-	case s.settingUp(id) && !s.joined(number) && s.HubStatus[0].Status != nil:
+	case s.settingUp() && !s.joined(number) && s.HubStatus[0].Status != nil:
 		return levelWait, "no machine has joined as this hub yet", invite
 	}
 	text, hint = symptom(ctx, id, number, h.err)
-	if s.settingUp(id) && !s.joined(number) {
+	if s.settingUp() && !s.joined(number) {
 		hint += fmt.Sprintf("; if none has joined as %s yet, %s", h.Name, invite)
 	}
 	return level, text, hint

@@ -80,6 +80,7 @@ func (c *command) look(ctx context.Context, id member.Identity) status {
 		s.Connected, s.Quorum = err == nil, err == nil
 	}
 	s.join(records, seen)
+	s.maker = c.findMaker(id, records)
 	s.judgeRefusals(id)
 	s.starting = !s.Connected && id.Hub > 0 && hub.Runs(c.stateDir)
 	return s
@@ -91,8 +92,7 @@ func (s *status) join(records []member.Record, seen []daemonapi.FleetMember) {
 	if records == nil {
 		s.Members = seen
 	}
-	s.maker = makerIn(records)
-	if s.maker.name != "" { // the hubs have put themselves into the records
+	if makerIn(records).name != "" { // the hubs have put themselves into the records
 		for i := range s.HubStatus { // also of a machine that has joined again without a hub
 			h := &s.HubStatus[i]
 			h.TakenOut = h.Status == nil && !errors.Is(h.err, nats.ErrAuthorization) // unless a machine has its place
@@ -189,6 +189,8 @@ func (s status) servers() string {
 		return "no hub answers yet: that of this machine is starting"
 	case !s.Connected:
 		return "no hub answers"
+	case s.settingUp():
+		return "being set up, " + s.answering()
 	case !s.Quorum:
 		return fmt.Sprintf("no quorum, %s: the machines do not see each other and take no jobs until more do", s.answering())
 	case len(s.HubStatus) == 1:
