@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,10 +16,12 @@ import (
 const Source = "lost"
 
 // choices are what people may choose for a job whose machine is lost.
-var choices = []daemonapi.Option{
-	{Number: 1, Name: "wait", Description: "Wait until the machine is back: its attempt goes on there", Recommended: true},
-	{Number: 2, Name: "again", Description: "Do the job again on another machine. What still runs on this one is cancelled when it is back; until then both may run"},
-	{Number: 3, Name: "cancel", Description: "Give the job up. What still runs is cancelled when the machine is back"},
+func choices(machine string) []daemonapi.Option {
+	return []daemonapi.Option{
+		{Number: 1, Name: "wait", Description: "Wait until " + machine + " is back: its attempt goes on there", Recommended: true},
+		{Number: 2, Name: "again", Description: "Do the job again on a machine that can take it. What still runs on " + machine + " is cancelled when it is back; until then both may run"},
+		{Number: 3, Name: "cancel", Description: "Give the job up. What still runs on " + machine + " is cancelled when it is back"},
+	}
 }
 
 // Questions are what people are asked about jobs of the fleet. Without a link there are none.
@@ -44,7 +45,7 @@ func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 	q := daemonapi.Decision{
 		ID: job.Question(j.ID, j.Losses), Owner: job.Owner(j.ID, j.Attempt), Name: j.Spec.Command, Project: j.Spec.Project,
 		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which has not reported for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
-		Options: slices.Clone(choices), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
+		Options: choices(j.Member), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
 	for _, p := range s.peers.Peers() {
 		if p.Name != j.Member {
@@ -81,7 +82,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	if !known {
 		return daemonapi.Decision{}, failure("not_found", "there is no open decision "+id, "stopgate decision list")
 	}
-	choice, err := chosen(a)
+	choice, err := chosen(q.Options, a)
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
@@ -107,8 +108,8 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 }
 
 // chosen is the option that an answer names.
-func chosen(a daemonapi.Answer) (string, error) {
-	for _, o := range choices {
+func chosen(options []daemonapi.Option, a daemonapi.Answer) (string, error) {
+	for _, o := range options {
 		if a.Option == o.Name || a.Option == strconv.Itoa(o.Number) {
 			return o.Name, nil
 		}
