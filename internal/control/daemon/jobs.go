@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
@@ -251,6 +252,22 @@ func (shelf shelf) createItem(s daemonapi.Start, vars map[string]string) (engine
 		}
 	}
 	return engine.Create{}, failure("invalid", "there is no worker "+s.Command+" in the runbooks", shelf.notice)
+}
+
+// checkJob is why a job of the project here could not be started, by its runbooks as they may run here: a start would be
+// refused for the same reason. Where there are none, other machines know better.
+func (p *plane) checkJob(root, command string, args []string) error {
+	shelf, err := p.shelf(root)
+	if err != nil || shelf.unapproved != nil || len(shelf.Runbooks) == 0 {
+		return nil
+	}
+	_, err = shelf.create(daemonapi.Start{Project: root, Cwd: root, Command: command, Args: args})
+	if refused, ok := errors.AsType[*api.Error](err); ok {
+		told := refused.Failure
+		told.Hint = strings.Replace(told.Hint, "usage: stopgate start ", "usage: stopgate job add ", 1)
+		return &api.Error{Failure: told}
+	}
+	return err
 }
 
 // addJob adds a job for what a runbook says is one, once for an id.

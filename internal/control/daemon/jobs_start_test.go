@@ -63,7 +63,7 @@ func joins(t *testing.T, m *machine, f *linktest.Fleet, room int) {
 	t.Helper()
 	wake := make(chan struct{}, 1)
 	m.plane.desk = desk.New(desk.Options{
-		Machine: placed{m, room}, Name: m.fleetName, Log: quiet(), Now: time.Now, Wake: wake,
+		Machine: placed{m, room}, Name: m.fleetName, Check: m.checkJob, Log: quiet(), Now: time.Now, Wake: wake,
 		News: func() {}, Sign: func([]byte) ([]byte, error) { return nil, nil },
 		Unheard: func() (time.Duration, bool) { return 0, true },
 	})
@@ -129,6 +129,35 @@ func TestIssue20StartingAJob(t *testing.T) {
 	if o.Job != "" || m.core.owner(newID(7)) == nil {
 		t.Errorf("on this very machine: %+v", o)
 	}
+}
+
+// A job that no machine could start by the runbooks here is refused as its start would be. Where there are none that are
+// approved, or it is for another machine, this one does not know better.
+func TestIssue20AJobThatTheRunbookDoesNotHave(t *testing.T) {
+	m, root := linked(t, jobBook, 0)
+	unknown := project(t, jobBook)
+	add := func(n int, a daemonapi.AddJob) error {
+		a.ID = newID(n)
+		_, err := m.AddJob(t.Context(), a)
+		return err
+	}
+	_, started := m.plane.Start(t.Context(), daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "fxi"})
+	if err := add(1, daemonapi.AddJob{Project: root, Command: "fxi"}); started == nil || err == nil || err.Error() != started.Error() {
+		t.Errorf("a command that does not exist: %v, and its start: %v", err, started)
+	}
+	err := add(2, daemonapi.AddJob{Project: root, Command: "fix"})
+	if failure := refusal(t, err); failure.Code != "invalid" || failure.Hint != "usage: stopgate job add fix <what>" {
+		t.Errorf("without its argument: %+v", failure)
+	}
+	for n, a := range []daemonapi.AddJob{
+		{Project: root, Command: "fix", Args: []string{"it"}},
+		{Project: root, Command: "fxi", Only: "b"},
+		{ProjectName: "shop", Command: "fxi"},
+		{Project: unknown, ProjectName: "other", Command: "fxi"},
+	} {
+		check(t, add(10+n, a))
+	}
+	check(t, m.checkJob(unknown, "fxi", nil)) // not approved
 }
 
 // Without a fleet, or a name of the project in it, nothing is started and the error says why.

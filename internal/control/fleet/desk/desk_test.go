@@ -82,6 +82,7 @@ func options(y *claimtest.Yard) Options {
 	return Options{
 		Machine: y, News: func() {}, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
 		Unheard: func() (time.Duration, bool) { return 0, true },
+		Check:   func(string, string, []string) error { return nil },
 		Name:    func(root string) string { return strings.TrimPrefix(strings.TrimPrefix(root, "/src/"), "/") },
 	}
 }

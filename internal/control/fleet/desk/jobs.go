@@ -133,9 +133,13 @@ func (d *Desk) Job(ctx context.Context, id string) (daemonapi.Job, error) {
 	return v, nil
 }
 
-// AddJob adds a job, once for an id.
+// AddJob adds a job, once for an id. What the runbooks of the project here do not have is refused, unless it is for one
+// machine, which may have others.
 func (d *Desk) AddJob(ctx context.Context, a daemonapi.AddJob) (daemonapi.Job, error) {
 	name, err := d.nameOf(a)
+	if err == nil && a.ProjectName == "" && a.Only == "" {
+		err = d.Check(a.Project, a.Command, a.Args)
+	}
 	if err != nil {
 		return daemonapi.Job{}, err
 	}
