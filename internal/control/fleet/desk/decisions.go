@@ -42,9 +42,11 @@ func (d *Desk) Questions() iter.Seq[daemonapi.Decision] {
 // question is what people are asked about a job. Its project goes by its name: where it is on the machine that is lost
 // is not known here.
 func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
+	line := command(j.Spec)
 	q := daemonapi.Decision{
 		ID: job.Question(j.ID, j.Losses), Owner: job.Owner(j.ID, j.Attempt), Name: j.Spec.Command, Project: j.Spec.Project,
-		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which has not reported for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
+		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which has not reported for a minute. It may still run there.", j.ID, line, j.Member),
+		Job: j.ID, JobCommand: line,
 		Options: choices(j.Member), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
 	for _, p := range s.peers.Peers() {
@@ -52,11 +54,14 @@ func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
 			continue
 		}
 		if q.Heard = p.Heard; p.State == "stopped" {
-			q.Context = fmt.Sprintf("Job %s (%s) was begun on %s. %s. What it has started there may still run.", j.ID, j.Spec.Command, j.Member, p.Why())
+			q.Context = fmt.Sprintf("Job %s (%s) was begun on %s. %s. What it has started there may still run.", j.ID, line, j.Member, p.Why())
 		}
 	}
 	return q
 }
+
+// command is that of a job, with its arguments.
+func command(s job.Spec) string { return strings.Join(append([]string{s.Command}, s.Args...), " ") }
 
 // Question is what people are asked, by its id or the beginning of it; false where it is not one of these.
 func (d *Desk) Question(id string) (daemonapi.Decision, bool) {
