@@ -43,10 +43,7 @@ func newComebacks(c *core) *comebacks {
 
 // of is closed when an owner may begin something new; nil is for one that may. What a pipeline's steps run goes with it.
 func (b *comebacks) of(o *engine.Owner) <-chan struct{} {
-	for o != nil && o.Job == nil && o.Parent != nil {
-		o = b.core.owner(o.Parent.ID)
-	}
-	if o == nil || o.Job == nil {
+	if o = b.core.attempt(o); o == nil {
 		return nil
 	}
 	b.mu.Lock()
@@ -55,6 +52,17 @@ func (b *comebacks) of(o *engine.Owner) <-chan struct{} {
 		return held
 	}
 	return nil
+}
+
+// attempt is the attempt of a job that an owner is, or is part of; nil where it is neither.
+func (c *core) attempt(o *engine.Owner) *engine.Owner {
+	for o != nil && o.Job == nil && o.Parent != nil {
+		o = c.owner(o.Parent.ID)
+	}
+	if o == nil || o.Job == nil {
+		return nil
+	}
+	return o
 }
 
 func (b *comebacks) release(owner string) {
@@ -300,6 +308,19 @@ func (p *plane) startJob(ctx context.Context, s daemonapi.Start, create engine.C
 func (d *daemon) jobsChanged() {
 	nudge(d.items)
 	d.core.news.ring()
+}
+
+// ofJob adds to a decision of an owner which job of the fleet that works for: many may run the same command.
+func (p *plane) ofJob(o *engine.Owner, d daemonapi.Decision) daemonapi.Decision {
+	attempt := p.core.attempt(o)
+	if attempt == nil {
+		return d
+	}
+	d.Job = attempt.Job.ID
+	if j, known := p.jobStatus(d.Job); known && j.Command != "" {
+		d.JobCommand = strings.Join(append([]string{j.Command}, j.Args...), " ")
+	}
+	return d
 }
 
 // jobStatus is where a job stands, as far as this machine knows.

@@ -160,6 +160,44 @@ func TestIssue20AJobThatTheRunbookDoesNotHave(t *testing.T) {
 	check(t, m.checkJob(unknown, "fxi", nil)) // not approved
 }
 
+// A decision of a job's pipeline names the job with its arguments, in lists and by itself: two jobs of the same command are
+// told apart.
+func TestIssue20ADecisionNamesItsJob(t *testing.T) {
+	m, root := linked(t, jobBook, 0)
+	m.opts.Now = time.Now
+	_, err := m.AddJob(t.Context(), daemonapi.AddJob{ID: aJob, Project: root, Command: "fix", Args: []string{"1234"}})
+	check(t, err)
+	owner := job.Owner(aJob, 1)
+	check(t, m.Start(t.Context(), owner, jobOf(job.Spec{Project: "shop", Command: "fix", Args: []string{"1234"}})))
+	key := m.core.owner(owner).Effects[0].Key
+	do(t, m.core, owner, engine.Input{ID: "started", What: engine.EffectStarted{Key: key}})
+	o := do(t, m.core, owner, engine.Input{ID: "lost", What: engine.EffectLost{Key: key, Why: "the daemon died"}})
+	if o.Decision == nil {
+		t.Fatal("nothing is asked")
+	}
+
+	page, err := m.Decisions(t.Context(), &api.Query{Limit: 10})
+	check(t, err)
+	one, err := m.Decision(t.Context(), o.Decision.ID)
+	check(t, err)
+	shown := m.ownerView(o, false).Decision
+	for _, d := range append(page.Items, one, *shown) {
+		if d.Job != aJob || d.JobCommand != "fix 1234" {
+			t.Errorf("%+v", d)
+		}
+	}
+	if len(page.Items) != 1 {
+		t.Errorf("%d are listed", len(page.Items))
+	}
+	child := &engine.Owner{ID: newID(8), Parent: &engine.Parent{ID: owner}}
+	if d := m.ofJob(child, daemonapi.Decision{}); d.Job != aJob {
+		t.Errorf("what a step of it runs: %+v", d)
+	}
+	if d := m.ofJob(&engine.Owner{ID: newID(9)}, daemonapi.Decision{}); d.Job != "" {
+		t.Errorf("of no job: %+v", d)
+	}
+}
+
 // Without a fleet, or a name of the project in it, nothing is started and the error says why.
 func TestIssue20AJobWithoutAFleet(t *testing.T) {
 	m, root := doing(t, jobBook)
