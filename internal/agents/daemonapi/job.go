@@ -24,6 +24,7 @@ type Job struct {
 	Attempt    int    `json:"attempt,omitempty"`    // from 1; 0 before the first
 	Host       string `json:"host,omitempty"`       // the machine of the last attempt
 	Owner      string `json:"owner,omitempty"`      // the pipeline or run of the last attempt, on that machine
+	Kind       string `json:"kind,omitempty"`       // of Owner: pipeline or run; left out where that is not known here
 	Reason     string `json:"reason,omitempty"`     // why it failed or was cancelled
 	// Refused are the machines that could not start it, with why.
 	Refused map[string]string `json:"refused,omitempty"`
@@ -31,6 +32,8 @@ type Job struct {
 	Waits []string `json:"waits,omitempty"`
 	// Decision is the id of what a person is asked about it, while it is lost.
 	Decision string `json:"decision,omitempty"`
+	// Asks is the id of the decision that its pipeline or run waits for.
+	Asks string `json:"asks,omitempty"`
 	// Decided is what a person has decided when its machine was lost the last time (wait, again, cancel), and DecidedOn the
 	// machine where.
 	Decided   string    `json:"decided,omitempty"`

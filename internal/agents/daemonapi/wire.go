@@ -405,6 +405,9 @@ type Decision struct {
 	// cancel.
 	Expires  *time.Time `json:"expires,omitempty"`
 	OnExpiry string     `json:"on_expiry,omitempty"`
+	// Job is the job of the fleet that its owner is an attempt of, and JobCommand the command of that with its arguments.
+	Job        string `json:"job,omitempty"`
+	JobCommand string `json:"job_command,omitempty"`
 	// Details are there where one decision was asked for.
 	Details *Details `json:"details,omitempty"`
 	Away

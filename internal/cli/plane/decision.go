@@ -200,11 +200,19 @@ func (p *Plane) answer(ctx context.Context, arg string, answer daemonapi.Answer)
 
 // decisionAbout is what a decision is about: "build, step test (idle)".
 func decisionAbout(d *daemonapi.Decision) string {
-	text := plain.Line(d.Name) + d.On()
+	text := decisionOf(d) + d.On()
 	if d.Step != "" {
 		text += ", step " + plain.Line(d.Step)
 	}
 	return text + " (" + plain.Line(d.Source) + ")"
+}
+
+// decisionOf is what asks: a pipeline or agent by its name, or a job of the fleet. There may be many jobs of one command.
+func decisionOf(d *daemonapi.Decision) string {
+	if d.Job == "" {
+		return plain.Line(d.Name)
+	}
+	return plain.Line(cmp.Or(d.JobCommand, d.Name)) + " (job " + shortID(plain.Line(d.Job)) + ")"
 }
 
 // decisionList is decisions at one moment.
@@ -238,7 +246,7 @@ func decisionRows(decisions []daemonapi.Decision, now time.Time, p term.Paint, w
 	for i := range decisions {
 		d := &decisions[i]
 		away = append(away, d.Away)
-		rows = append(rows, []string{shortID(d.ID), term.Age(d.Created, now), plain.Line(d.Source), plain.Line(d.Name), plain.Line(d.Step), choices(d), decisionState(d)})
+		rows = append(rows, []string{shortID(d.ID), term.Age(d.Created, now), plain.Line(d.Source), decisionOf(d), plain.Line(d.Step), choices(d), decisionState(d)})
 	}
 	colour := withHosts(rows, 1, p, away, func(row, _ int, text string) string {
 		if decisions[row].Resolved != nil {

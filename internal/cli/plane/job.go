@@ -3,6 +3,7 @@ package plane
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -35,7 +39,8 @@ func newJobAdd() *cobra.Command {
 		Short: "Add a job to the fleet",
 		Long: `Add a job: a command of the runbooks of a project, by default the one here, with its arguments. Machines
 know a project by its name under fleet.projects in their configuration; here it may be the name of the
-project's directory, too.
+project's directory, too. A command that the runbooks of the project here do not have is refused, unless
+--host or --project is given. If no machine that is up would take the job, it says why.
 
 If the machine that runs it has not reported for a minute, you are asked whether to wait, to do the job
 again elsewhere, or to cancel it. With --on-lost again it is done again without asking: the machine that
@@ -58,7 +63,7 @@ answer; nothing was added, unless the message says that this is not known.`,
 		a.ID, a.Command, a.Args = daemonapi.NewID(), args[0], args[1:]
 		if a.ProjectName == "" {
 			var err error
-			if a.Project, err = (&projectFlag{}).root(); err != nil {
+			if a.Project, err = jobProject(); err != nil {
 				return err
 			}
 		}
@@ -75,16 +80,41 @@ answer; nothing was added, unless the message says that this is not known.`,
 	return cmd
 }
 
-// addJob adds a job, and says what it waits for.
+// jobProject is the root of the project here. A directory that is not one has a name too, which the fleet would take for
+// that of a project.
+func jobProject() (string, error) {
+	h, err := here.FindRunbooks()
+	if err != nil {
+		return "", err
+	}
+	_, repository := paths.GitRoot(h.Cwd)
+	mapped := slices.ContainsFunc(h.Global.Fleet.Projects, func(p config.FleetProject) bool { return isDir(p.Path, h.Root) })
+	if h.HasProject || repository || mapped || paths.HasRunbooks(h.Root) || paths.HasOddjobs(h.Root) {
+		return h.Root, nil
+	}
+	return "", term.BadUsage(errors.New("no project: "+term.Shown(h.Cwd)+" is not in one"), "run it in the project, or name it: stopgate job add --project NAME COMMAND")
+}
+
+// addJob adds a job, and says what it waits for if no machine is about to take it.
 func (p *Plane) addJob(ctx context.Context, a daemonapi.AddJob) error {
 	j, err := insistOnFleet(ctx, p, func() (daemonapi.Job, error) { return p.AddJob(ctx, a) })
 	if err != nil {
 		return err
 	}
-	for _, why := range j.Waits {
-		fmt.Fprintln(p.errOut, "stopgate: it waits: "+plain.Line(why))
+	if err := p.tell(j, fmt.Sprintf("added job %s (%s of %s)", shortID(j.ID), plain.Line(j.Command), plain.Line(j.Project))); err != nil {
+		return err
 	}
-	return p.tell(j, fmt.Sprintf("added job %s (%s of %s)", shortID(j.ID), plain.Line(j.Command), plain.Line(j.Project)))
+	tellWaits(p, j.Waits...)
+	return nil
+}
+
+// tellWaits says why no machine takes a job that was added.
+func tellWaits(p *Plane, why ...string) {
+	for _, reason := range why {
+		for _, line := range term.Wrapped("it waits: ", plain.Line(reason), term.WidthOf(p.errOut)) {
+			fmt.Fprintln(p.errOut, line)
+		}
+	}
 }
 
 func newJobList() *cobra.Command {
@@ -93,8 +123,8 @@ func newJobList() *cobra.Command {
 		Use:   "list",
 		Short: "List the fleet's jobs",
 		Long: `List the jobs of the fleet that have not ended, newest first; with --all, also those that have. STATUS is
-pending, claimed, running, lost (see stopgate decision list), done, failed or cancelled; the last column says
-why a job waits or how it ended. While the fleet does not answer, the jobs are shown as this machine knows
+pending, claimed, running, waiting (its pipeline asks you something), lost (see stopgate decision list), done,
+failed or cancelled; the last column says why a job waits or how it ended. While the fleet does not answer, the jobs are shown as this machine knows
 them, with how old that is.
 
 Exit code 0: listed. 3: the daemon is not running, or knows no jobs because it is not connected.`,
@@ -146,7 +176,7 @@ func newJobCancel() *cobra.Command {
 		Long: `Cancel a job. If a machine has it, that machine cancels its pipeline, and the job ends when that has ended.
 If that machine is away, the job ends at once; the machine cancels what still runs when it is back.
 
-Exit code 0: cancelled, or being cancelled. 1: it has ended. 2: there is no such job. 3: the fleet does not
+Exit code 0: cancelled, or being cancelled. 1: it had ended before. 2: there is no such job. 3: the fleet does not
 answer; nothing was changed, unless the message says that this is not known.`,
 		Example:           `  stopgate job cancel 3f9a12bc`,
 		Args:              term.OneArg,
@@ -182,7 +212,7 @@ func jobIDs(cmd *cobra.Command, args []string, begun string) ([]string, cobra.Sh
 func jobList(all []daemonapi.Job, now func() time.Time) term.Glimpse {
 	return term.List[daemonapi.Job]{
 		All:  all,
-		Fact: func(j *daemonapi.Job) string { return "job " + shortID(j.ID) + ": " + j.Status },
+		Fact: func(j *daemonapi.Job) string { return "job " + shortID(j.ID) + ": " + jobStatus(j) },
 		Draw: func(p term.Paint, width, height int) []string { return jobLines(all, now(), p, width, height) },
 	}
 }
@@ -199,13 +229,13 @@ func jobLines(all []daemonapi.Job, now time.Time, p term.Paint, width, height in
 			host = "-"
 		}
 		rows = append(rows, []string{
-			shortID(j.ID), plain.Line(j.Project), plain.Line(strings.Join(append([]string{j.Command}, j.Args...), " ")), j.Status, host,
+			shortID(j.ID), plain.Line(j.Project), plain.Line(strings.Join(append([]string{j.Command}, j.Args...), " ")), jobStatus(j), host,
 			term.Age(j.Added, now), plain.Line(cmp.Or(j.Reason, strings.Join(j.Waits, "; "))),
 		})
 	}
 	lines := term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
 		if column == 3 {
-			return jobColour(p, all[row].Status, text)
+			return jobColour(p, jobStatus(&all[row]), text)
 		}
 		return text
 	}))
@@ -223,6 +253,22 @@ func jobsAsOf(j *daemonapi.Job) string {
 	return "the fleet does not answer: as of " + daemonapi.Span(time.Duration(j.Unheard)*time.Second) + " ago"
 }
 
+// jobStatus is one word for where a job stands: one whose pipeline asks a person something does not go on.
+func jobStatus(j *daemonapi.Job) string {
+	if j.Asks != "" && j.Status == ownerRunning {
+		return ownerWaiting
+	}
+	return j.Status
+}
+
+// attemptWord is what runs for a job on its machine. Where it is not known what that is, it has an id all the same.
+func attemptWord(j *daemonapi.Job) string {
+	if j.Kind == "" {
+		return "id " + j.Owner
+	}
+	return kindWord(&daemonapi.Owner{Kind: j.Kind}) + " " + j.Owner
+}
+
 func jobColour(p term.Paint, status, text string) string {
 	if status == "lost" {
 		return p.Yellow(text)
@@ -238,18 +284,18 @@ func (s jobShow) JSON() any { return s.job }
 func (s jobShow) Over() bool { return true }
 
 func (s jobShow) Facts() []term.Fact {
-	return []term.Fact{{Text: "job " + shortID(s.job.ID) + ": " + s.job.Status, At: s.job.Since}}
+	return []term.Fact{{Text: "job " + shortID(s.job.ID) + ": " + jobStatus(&s.job), At: s.job.Since}}
 }
 
 func (s jobShow) Lines(p term.Paint, width, height int) []string {
 	j := &s.job
-	lines := []string{jobColour(p, j.Status, "job "+j.ID+": "+j.Status)}
+	lines := []string{jobColour(p, jobStatus(j), "job "+j.ID+": "+jobStatus(j))}
 	if old := jobsAsOf(j); old != "" {
 		lines = append(lines, p.Yellow(term.Cut("  "+old, width)))
 	}
 	row := func(name, text string) {
 		if text != "" {
-			lines = append(lines, term.Cut(fmt.Sprintf("  %-10s %s", name, plain.Line(text)), width))
+			lines = append(lines, term.Wrapped(fmt.Sprintf("  %-10s ", name), plain.Line(text), width)...)
 		}
 	}
 	row("project", j.Project)
@@ -263,7 +309,7 @@ func (s jobShow) Lines(p term.Paint, width, height int) []string {
 	}
 	row("added", j.Added.Local().Format("2006-01-02 15:04:05")+" on "+j.By)
 	if j.Attempt > 0 {
-		row("attempt", fmt.Sprintf("%d, on %s, pipeline or run %s", j.Attempt, j.Host, j.Owner))
+		row("attempt", fmt.Sprintf("%d, on %s, %s", j.Attempt, j.Host, attemptWord(j)))
 	}
 	if j.Cancelling {
 		row("", "it is being cancelled")
@@ -282,6 +328,9 @@ func (s jobShow) Lines(p term.Paint, width, height int) []string {
 	}
 	if j.Decided != "" {
 		row("decided", j.Decided+", on "+j.DecidedOn+", when its machine was lost")
+	}
+	if j.Asks != "" {
+		row("decide", "stopgate decision show "+shortID(j.Asks))
 	}
 	if j.Decision != "" {
 		row("decide", "stopgate decision answer "+shortID(j.Decision)+" wait|again|cancel")

@@ -219,11 +219,11 @@ func (o *startOptions) tellJob(p *Plane, owner *daemonapi.Owner) error {
 		_, err := fmt.Fprintln(p.out, owner.Job)
 		return err
 	}
-	if owner.Reason != "" {
-		fmt.Fprintln(p.errOut, "stopgate: it waits: "+plain.Line(owner.Reason))
-	}
 	if err := p.tell(owner, fmt.Sprintf("added job %s (%s)", shortID(owner.Job), plain.Line(owner.Command))); err != nil || p.asJSON {
 		return err
+	}
+	if owner.Reason != "" {
+		tellWaits(p, owner.Reason)
 	}
 	fmt.Fprintln(p.errOut, term.PaintFor(p.errOut).Faint("  see it:     stopgate job show "+shortID(owner.Job)))
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/effect"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
@@ -42,10 +43,7 @@ func newComebacks(c *core) *comebacks {
 
 // of is closed when an owner may begin something new; nil is for one that may. What a pipeline's steps run goes with it.
 func (b *comebacks) of(o *engine.Owner) <-chan struct{} {
-	for o != nil && o.Job == nil && o.Parent != nil {
-		o = b.core.owner(o.Parent.ID)
-	}
-	if o == nil || o.Job == nil {
+	if o = b.core.attempt(o); o == nil {
 		return nil
 	}
 	b.mu.Lock()
@@ -54,6 +52,17 @@ func (b *comebacks) of(o *engine.Owner) <-chan struct{} {
 		return held
 	}
 	return nil
+}
+
+// attempt is the attempt of a job that an owner is, or is part of; nil where it is neither.
+func (c *core) attempt(o *engine.Owner) *engine.Owner {
+	for o != nil && o.Job == nil && o.Parent != nil {
+		o = c.owner(o.Parent.ID)
+	}
+	if o == nil || o.Job == nil {
+		return nil
+	}
+	return o
 }
 
 func (b *comebacks) release(owner string) {
@@ -253,6 +262,22 @@ func (shelf shelf) createItem(s daemonapi.Start, vars map[string]string) (engine
 	return engine.Create{}, failure("invalid", "there is no worker "+s.Command+" in the runbooks", shelf.notice)
 }
 
+// checkJob is why a job of the project here could not be started, by its runbooks as they may run here: a start would be
+// refused for the same reason. Where there are none, other machines know better.
+func (p *plane) checkJob(root, command string, args []string) error {
+	shelf, err := p.shelf(root)
+	if err != nil || shelf.unapproved != nil || len(shelf.Runbooks) == 0 {
+		return nil
+	}
+	_, err = shelf.create(daemonapi.Start{Project: root, Cwd: root, Command: command, Args: args})
+	if refused, ok := errors.AsType[*api.Error](err); ok {
+		told := refused.Failure
+		told.Hint = strings.Replace(told.Hint, "usage: stopgate start ", "usage: stopgate job add ", 1)
+		return &api.Error{Failure: told}
+	}
+	return err
+}
+
 // addJob adds a job for what a runbook says is one, once for an id.
 func (p *plane) addJob(ctx context.Context, id, root string, says runbook.Job, spec job.Spec) (daemonapi.Job, error) {
 	if spec.Project = p.fleetName(root); spec.Project == "" {
@@ -283,6 +308,19 @@ func (p *plane) startJob(ctx context.Context, s daemonapi.Start, create engine.C
 func (d *daemon) jobsChanged() {
 	nudge(d.items)
 	d.core.news.ring()
+}
+
+// ofJob adds to a decision of an owner which job of the fleet that works for: many may run the same command.
+func (p *plane) ofJob(o *engine.Owner, d daemonapi.Decision) daemonapi.Decision {
+	attempt := p.core.attempt(o)
+	if attempt == nil {
+		return d
+	}
+	d.Job = attempt.Job.ID
+	if j, known := p.jobStatus(d.Job); known && j.Command != "" {
+		d.JobCommand = strings.Join(append([]string{j.Command}, j.Args...), " ")
+	}
+	return d
 }
 
 // jobStatus is where a job stands, as far as this machine knows.

@@ -63,7 +63,7 @@ func joins(t *testing.T, m *machine, f *linktest.Fleet, room int) {
 	t.Helper()
 	wake := make(chan struct{}, 1)
 	m.plane.desk = desk.New(desk.Options{
-		Machine: placed{m, room}, Name: m.fleetName, Log: quiet(), Now: time.Now, Wake: wake,
+		Machine: placed{m, room}, Name: m.fleetName, Check: m.checkJob, Log: quiet(), Now: time.Now, Wake: wake,
 		News: func() {}, Sign: func([]byte) ([]byte, error) { return nil, nil },
 		Unheard: func() (time.Duration, bool) { return 0, true },
 	})
@@ -128,6 +128,73 @@ func TestIssue20StartingAJob(t *testing.T) {
 	check(t, err)
 	if o.Job != "" || m.core.owner(newID(7)) == nil {
 		t.Errorf("on this very machine: %+v", o)
+	}
+}
+
+// A job that no machine could start by the runbooks here is refused as its start would be. Where there are none that are
+// approved, or it is for another machine, this one does not know better.
+func TestIssue20AJobThatTheRunbookDoesNotHave(t *testing.T) {
+	m, root := linked(t, jobBook, 0)
+	unknown := project(t, jobBook)
+	add := func(n int, a daemonapi.AddJob) error {
+		a.ID = newID(n)
+		_, err := m.AddJob(t.Context(), a)
+		return err
+	}
+	_, started := m.plane.Start(t.Context(), daemonapi.Start{ID: anID, Project: root, Cwd: root, Command: "fxi"})
+	if err := add(1, daemonapi.AddJob{Project: root, Command: "fxi"}); started == nil || err == nil || err.Error() != started.Error() {
+		t.Errorf("a command that does not exist: %v, and its start: %v", err, started)
+	}
+	err := add(2, daemonapi.AddJob{Project: root, Command: "fix"})
+	if failure := refusal(t, err); failure.Code != "invalid" || failure.Hint != "usage: stopgate job add fix <what>" {
+		t.Errorf("without its argument: %+v", failure)
+	}
+	for n, a := range []daemonapi.AddJob{
+		{Project: root, Command: "fix", Args: []string{"it"}},
+		{Project: root, Command: "fxi", Only: "b"},
+		{ProjectName: "shop", Command: "fxi"},
+		{Project: unknown, ProjectName: "other", Command: "fxi"},
+	} {
+		check(t, add(10+n, a))
+	}
+	check(t, m.checkJob(unknown, "fxi", nil)) // not approved
+}
+
+// A decision of a job's pipeline names the job with its arguments, in lists and by itself: two jobs of the same command are
+// told apart.
+func TestIssue20ADecisionNamesItsJob(t *testing.T) {
+	m, root := linked(t, jobBook, 0)
+	m.opts.Now = time.Now
+	_, err := m.AddJob(t.Context(), daemonapi.AddJob{ID: aJob, Project: root, Command: "fix", Args: []string{"1234"}})
+	check(t, err)
+	owner := job.Owner(aJob, 1)
+	check(t, m.Start(t.Context(), owner, jobOf(job.Spec{Project: "shop", Command: "fix", Args: []string{"1234"}})))
+	key := m.core.owner(owner).Effects[0].Key
+	do(t, m.core, owner, engine.Input{ID: "started", What: engine.EffectStarted{Key: key}})
+	o := do(t, m.core, owner, engine.Input{ID: "lost", What: engine.EffectLost{Key: key, Why: "the daemon died"}})
+	if o.Decision == nil {
+		t.Fatal("nothing is asked")
+	}
+
+	page, err := m.Decisions(t.Context(), &api.Query{Limit: 10})
+	check(t, err)
+	one, err := m.Decision(t.Context(), o.Decision.ID)
+	check(t, err)
+	shown := m.ownerView(o, false).Decision
+	for _, d := range append(page.Items, one, *shown) {
+		if d.Job != aJob || d.JobCommand != "fix 1234" {
+			t.Errorf("%+v", d)
+		}
+	}
+	if len(page.Items) != 1 {
+		t.Errorf("%d are listed", len(page.Items))
+	}
+	child := &engine.Owner{ID: newID(8), Parent: &engine.Parent{ID: owner}}
+	if d := m.ofJob(child, daemonapi.Decision{}); d.Job != aJob {
+		t.Errorf("what a step of it runs: %+v", d)
+	}
+	if d := m.ofJob(&engine.Owner{ID: newID(9)}, daemonapi.Decision{}); d.Job != "" {
+		t.Errorf("of no job: %+v", d)
 	}
 }
 

@@ -193,11 +193,11 @@ func (d listedDecision) place() api.Place {
 	return api.Place{Time: d.Created, ID: d.ID}
 }
 
-func (d listedDecision) view() daemonapi.Decision {
+func (p *plane) decisionView(d listedDecision) daemonapi.Decision {
 	if d.job != nil {
 		return *d.job
 	}
-	return decisionView(d.owner, *d.Decision)
+	return p.ofJob(d.owner, decisionView(d.owner, *d.Decision))
 }
 
 func (p *plane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.Decision], error) {
@@ -223,7 +223,7 @@ func (p *plane) Decisions(_ context.Context, q *api.Query) (api.Page[daemonapi.D
 		}
 	}
 	page := api.PageOf(all, listedDecision.place, q)
-	return api.View(page, listedDecision.view), nil
+	return api.View(page, p.decisionView), nil
 }
 
 // jobQuestions are the decisions about jobs of the fleet that a query asks for.

@@ -155,6 +155,9 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
 	}
+	if view.Decision != nil {
+		*view.Decision = p.ofJob(o, *view.Decision)
+	}
 	if whole && o.Offspring != nil {
 		p.core.look(func(s *engine.State) { view.Children = childViews(o, s.Children(o.ID)) })
 	}
@@ -317,7 +320,7 @@ func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, er
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
-	view := decisionView(o, d)
+	view := p.ofJob(o, decisionView(o, d))
 	if d.Resolved.IsZero() {
 		view.Details = p.details(ctx, o, d)
 	}

@@ -308,7 +308,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(), global: d.config.now, prices: d.spent.prices,
 	}
 	d.desk = desk.New(desk.Options{
-		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people, may: d.mayRun}, Name: p.fleetName,
+		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people, may: d.mayRun}, Name: p.fleetName, Check: p.checkJob,
 		Log: d.Log, Now: d.Now, Wake: d.jobs, News: d.jobsChanged,
 		Sign:    func(text []byte) ([]byte, error) { return member.Sign(d.StateDir, text) },
 		Unheard: func() (time.Duration, bool) { return d.fleet.Load().Heart().Unheard() },

@@ -40,6 +40,7 @@ type ownPlane struct {
 	owners map[string]daemonapi.Owner
 	did    []string // what was asked for, with who asked
 	log    string
+	jobs   []daemonapi.Job
 }
 
 // world is a fleet of a test.
@@ -278,6 +279,19 @@ func (p *ownPlane) Log(_ context.Context, _ string, q api.LogQuery, to io.Writer
 	q.Begin(int64(from), int64(len(p.log)))
 	_, err := io.WriteString(to, p.log[from:end])
 	return err
+}
+
+func (p *ownPlane) Jobs(context.Context, *api.Query) (api.Page[daemonapi.Job], error) {
+	return api.Page[daemonapi.Job]{Items: slices.Clone(p.jobs)}, nil
+}
+
+func (p *ownPlane) Job(_ context.Context, id string) (daemonapi.Job, error) {
+	for _, j := range p.jobs {
+		if j.ID == id {
+			return j, nil
+		}
+	}
+	return daemonapi.Job{}, failure("not_found", "there is no "+id, "")
 }
 
 func encoded(t testing.TB, o daemonapi.Owner) []byte {

@@ -60,7 +60,7 @@ type Task struct {
 }
 
 // Unheard is why a machine ends an attempt by itself.
-const Unheard = "this machine had no connection to the fleet for 20 seconds, and the job is done again elsewhere"
+const Unheard = "this machine had no connection to the fleet for 20 seconds, and the fleet does the job again"
 
 // Attempt is how far an attempt is.
 type Attempt struct {
@@ -125,7 +125,7 @@ func (m *Member) Look(ctx context.Context) {
 	}
 	m.review(ctx)
 	passed := map[string]string{}
-	heard := m.Heard == nil || m.Heard()
+	heard := m.heard()
 	for _, j := range m.Board.Live() {
 		if ctx.Err() != nil {
 			return
@@ -133,17 +133,9 @@ func (m *Member) Look(ctx context.Context) {
 		if !j.May(m.Name, m.Machine.Labels()) {
 			continue
 		}
-		if !heard {
-			passed[j.ID] = "the fleet has not acknowledged this machine's reports for some seconds"
-			continue
-		}
-		if m.Machine.Room() <= 0 { // before anything is read: there may be many jobs
-			passed[j.ID] = "there is no room for another job"
-			continue
-		}
-		usd, err := m.Machine.Fits(ctx, j)
-		if err != nil {
-			passed[j.ID] = err.Error()
+		usd, why := m.passes(ctx, j, heard)
+		if why != "" {
+			passed[j.ID] = why
 			continue
 		}
 		m.logError("take a job", j, m.take(ctx, j, usd))
@@ -152,6 +144,32 @@ func (m *Member) Look(ctx context.Context) {
 	defer m.mu.Unlock()
 	m.passed = passed
 }
+
+// NoRoom is why a member does not take a job while it has as many as it may.
+const NoRoom = "there is no room for another job"
+
+// passes is why this member does not take a job that is for it; "" where it does.
+func (m *Member) passes(ctx context.Context, j job.Job, heard bool) (usd float64, why string) {
+	if !heard {
+		return 0, "the fleet has not acknowledged this machine's reports for some seconds"
+	}
+	if m.Machine.Room() <= 0 { // before anything is read: there may be many jobs
+		return 0, NoRoom
+	}
+	usd, err := m.Machine.Fits(ctx, j)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return usd, ""
+}
+
+// Passes is why this member would not take a job that is for it; "" where it would, by what is known now.
+func (m *Member) Passes(ctx context.Context, j job.Job) string {
+	_, why := m.passes(ctx, j, m.heard())
+	return why
+}
+
+func (m *Member) heard() bool { return m.Heard == nil || m.Heard() }
 
 // Passed are the jobs that wait although this member has what they need, with why it does not take them.
 func (m *Member) Passed() map[string]string {

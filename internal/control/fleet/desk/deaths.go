@@ -127,9 +127,9 @@ func (d *deaths) lose(ctx context.Context, was job.Job) {
 	switch j.State {
 	case job.Asking:
 		n.Decision, n.Options = job.Question(j.ID, j.Losses), job.Choices
-		n.Text += " Wait for it, do the job again elsewhere, or cancel it?"
+		n.Text += " Wait for it, do the job again, or cancel it?"
 	case job.Pending:
-		n.Text += " The job is done again elsewhere."
+		n.Text += " The job is done again, on the first machine that can take it."
 	}
 	d.desk.Machine.Tell(ctx, n)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,10 +16,12 @@ import (
 const Source = "lost"
 
 // choices are what people may choose for a job whose machine is lost.
-var choices = []daemonapi.Option{
-	{Number: 1, Name: "wait", Description: "Wait until the machine is back: its attempt goes on there", Recommended: true},
-	{Number: 2, Name: "again", Description: "Do the job again on another machine. What still runs on this one is cancelled when it is back; until then both may run"},
-	{Number: 3, Name: "cancel", Description: "Give the job up. What still runs is cancelled when the machine is back"},
+func choices(machine string) []daemonapi.Option {
+	return []daemonapi.Option{
+		{Number: 1, Name: "wait", Description: "Wait until " + machine + " is back: its attempt goes on there", Recommended: true},
+		{Number: 2, Name: "again", Description: "Do the job again on a machine that can take it. What still runs on " + machine + " is cancelled when it is back; until then both may run"},
+		{Number: 3, Name: "cancel", Description: "Give the job up. What still runs on " + machine + " is cancelled when it is back"},
+	}
 }
 
 // Questions are what people are asked about jobs of the fleet. Without a link there are none.
@@ -41,21 +42,26 @@ func (d *Desk) Questions() iter.Seq[daemonapi.Decision] {
 // question is what people are asked about a job. Its project goes by its name: where it is on the machine that is lost
 // is not known here.
 func (d *Desk) question(s *session, j job.Job) daemonapi.Decision {
+	line := command(j.Spec)
 	q := daemonapi.Decision{
 		ID: job.Question(j.ID, j.Losses), Owner: job.Owner(j.ID, j.Attempt), Name: j.Spec.Command, Project: j.Spec.Project,
-		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which has not reported for a minute. It may still run there.", j.ID, j.Spec.Command, j.Member),
-		Options: slices.Clone(choices), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
+		Source: Source, Context: fmt.Sprintf("Job %s (%s) runs on %s, which has not reported for a minute. It may still run there.", j.ID, line, j.Member),
+		Job: j.ID, JobCommand: line,
+		Options: choices(j.Member), Created: j.Since, Away: daemonapi.Away{Host: j.Member},
 	}
 	for _, p := range s.peers.Peers() {
 		if p.Name != j.Member {
 			continue
 		}
 		if q.Heard = p.Heard; p.State == "stopped" {
-			q.Context = fmt.Sprintf("Job %s (%s) was begun on %s. %s. What it has started there may still run.", j.ID, j.Spec.Command, j.Member, p.Why())
+			q.Context = fmt.Sprintf("Job %s (%s) was begun on %s. %s. What it has started there may still run.", j.ID, line, j.Member, p.Why())
 		}
 	}
 	return q
 }
+
+// command is that of a job, with its arguments.
+func command(s job.Spec) string { return strings.Join(append([]string{s.Command}, s.Args...), " ") }
 
 // Question is what people are asked, by its id or the beginning of it; false where it is not one of these.
 func (d *Desk) Question(id string) (daemonapi.Decision, bool) {
@@ -81,7 +87,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	if !known {
 		return daemonapi.Decision{}, failure("not_found", "there is no open decision "+id, "stopgate decision list")
 	}
-	choice, err := chosen(a)
+	choice, err := chosen(q.Options, a)
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
@@ -107,8 +113,8 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 }
 
 // chosen is the option that an answer names.
-func chosen(a daemonapi.Answer) (string, error) {
-	for _, o := range choices {
+func chosen(options []daemonapi.Option, a daemonapi.Answer) (string, error) {
+	for _, o := range options {
 		if a.Option == o.Name || a.Option == strconv.Itoa(o.Number) {
 			return o.Name, nil
 		}

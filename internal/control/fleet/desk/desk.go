@@ -25,6 +25,8 @@ type Options struct {
 	Machine claim.Machine
 	// Name is what the fleet calls the project at a path; "" where it has no name for it.
 	Name func(root string) string
+	// Check is what is wrong with a command of the project at a path, as far as that is known here; nil where nothing is.
+	Check func(root, command string, args []string) error
 
 	// Sign signs what this machine says.
 	Sign func(text []byte) ([]byte, error)

@@ -82,6 +82,7 @@ func options(y *claimtest.Yard) Options {
 	return Options{
 		Machine: y, News: func() {}, Log: quiet, Now: time.Now, Sign: func([]byte) ([]byte, error) { return nil, nil },
 		Unheard: func() (time.Duration, bool) { return 0, true },
+		Check:   func(string, string, []string) error { return nil },
 		Name:    func(root string) string { return strings.TrimPrefix(strings.TrimPrefix(root, "/src/"), "/") },
 	}
 }
@@ -373,7 +374,7 @@ func TestIssue20JobsAreCancelled(t *testing.T) {
 	}
 	b.reads(one).works()
 	a.is("cancelled", "b")
-	if _, err := a.CancelJob(t.Context(), one); daemonapi.Code(err) != "conflict" {
+	if _, err := a.CancelJob(t.Context(), one); daemonapi.Code(err) != "conflict" || !strings.Contains(err.Error(), "had ended before: it is cancelled; nothing was changed") {
 		t.Errorf("one that has ended: %v", err)
 	}
 }
@@ -400,7 +401,7 @@ func TestIssue20AHostDies(t *testing.T) {
 				t.Errorf("told %+v", told)
 			}
 			q, known := c.reads(one).Question(j.Decision[:6])
-			if !known || q.Host != "a" || len(q.Options) != 3 || q.Project != "shop" {
+			if !known || q.Host != "a" || len(q.Options) != 3 || !strings.Contains(q.Options[1].Description, "still runs on a is cancelled") || q.Project != "shop" {
 				t.Fatalf("%+v, %v", q, known)
 			}
 			answers := c.Unheard
@@ -582,7 +583,8 @@ func TestWhyAJobWaits(t *testing.T) {
 		return daemonapi.FleetMember{Name: name, State: "up", Labels: labels, Projects: projects, Room: room}
 	}
 	shop := []string{"shop"}
-	passed := map[string]map[string]string{"picky": {one: "not approved"}, "picky-too": {one: "not approved"}}
+	lost := daemonapi.FleetMember{Name: "z", State: "lost", Projects: shop, Room: 2}
+	passed := map[string]map[string]string{"busy": {one: claim.NoRoom}, "picky": {one: "not approved"}, "picky-too": {one: "not approved"}}
 	full := job.Cap{Limit: job.Limit{Jobs: 1}, Held: map[string]job.Reservation{"x": {}}}
 	for name, test := range map[string]struct {
 		spec    job.Spec
@@ -591,7 +593,11 @@ func TestWhyAJobWaits(t *testing.T) {
 		refused map[string]string
 		want    string
 	}{
-		"nothing":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, ""},
+		"nothing":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "nothing heard from a about it yet"},
+		"no machine":   {job.Spec{}, nil, job.Cap{}, nil, "no machine has reported here yet"},
+		"room":         {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 0), up("busy", nil, shop, 1), lost, up("b", nil, nil, 1)}, job.Cap{}, nil, "on a, busy: there is no room for another job; project shop is not mapped on b"},
+		"room by cap":  {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1), lost}, full, nil, "cap default is full: 1 of 1 jobs are being done"},
+		"lost":         {job.Spec{}, []daemonapi.FleetMember{up("a", nil, nil, 1), lost}, job.Cap{}, nil, "project shop is not mapped on a; lost: z"},
 		"a label":      {job.Spec{Needs: []string{"gpu"}}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, job.Cap{}, nil, "no machine has the label gpu"},
 		"the cap":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1)}, full, nil, "cap default is full: 1 of 1 jobs are being done"},
 		"no project":   {job.Spec{}, []daemonapi.FleetMember{up("a", nil, nil, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "project shop is not mapped on a, b"},
@@ -602,9 +608,54 @@ func TestWhyAJobWaits(t *testing.T) {
 	} {
 		test.spec.Project = "shop"
 		j := job.Job{ID: one, Spec: test.spec, State: job.Pending, Refused: test.refused}
-		if got := strings.Join(waits(j, &world{peers: test.peers, passed: passed}, test.cap), "; "); got != test.want {
-			t.Errorf("%s: %q, not %q", name, got, test.want)
+		why, soon := waits(j, &world{peers: test.peers, passed: passed}, test.cap)
+		if got := strings.Join(why, "; "); got != test.want || soon != (name == "nothing") {
+			t.Errorf("%s: %q (%v), not %q", name, got, soon, test.want)
 		}
+	}
+}
+
+// Who adds a job is told that it waits only where no machine that is up would take it, by what is known there.
+func TestIssue20AJobThatIsTakenSoonDoesNotWait(t *testing.T) {
+	f, w := linktest.New(t), &world{}
+	a := newDesktop(t, f, w, "a", 1)
+	newDesktop(t, f, w, "b", 1)
+	add := func(n int, want string) {
+		t.Helper()
+		j, err := a.AddJob(t.Context(), daemonapi.AddJob{ID: fmt.Sprintf("%016x", n), ProjectName: "shop", Command: "fix"})
+		check(t, err)
+		if got := strings.Join(j.Waits, "; "); got != want {
+			t.Errorf("%d: %q, not %q", n, got, want)
+		}
+	}
+	add(1, "")
+	a.Wrong = errors.New("not approved")
+	add(2, "") // b takes it
+	w.set("b", "lost")
+	add(3, "on a: not approved; lost: b")
+	a.Wrong = nil
+	add(4, "")
+	a.works()
+	add(5, "on a: there is no room for another job")
+	w.set("b", "up")
+	add(6, "")
+}
+
+// A job that is to be done again says what it waits for now, and no more of the machine that was lost.
+func TestIssue20AJobThatIsDoneAgainSaysWhatItWaitsFor(t *testing.T) {
+	f, w := linktest.New(t), &world{}
+	a, b := newDesktop(t, f, w, "a", 1), newDesktop(t, f, w, "b", 0)
+	b.add(daemonapi.AddJob{OnLost: "again"})
+	a.reads(one).works()
+	b.is("running", "a")
+	w.set("a", "lost")
+	b.reads(one).deaths.look(t.Context())
+	j := b.is("pending", "a")
+	if got := strings.Join(j.Waits, "; "); got != "on b: there is no room for another job" {
+		t.Errorf("it waits: %q", got)
+	}
+	if told := b.Told(); len(told) != 1 || !strings.Contains(told[0].Text, "done again, on the first machine that can take it") {
+		t.Errorf("told: %+v", told)
 	}
 }
 

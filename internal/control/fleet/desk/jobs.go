@@ -129,13 +129,17 @@ func (d *Desk) Job(ctx context.Context, id string) (daemonapi.Job, error) {
 		return daemonapi.Job{}, err
 	}
 	v := view(j)
-	v.Waits, v.Unheard = s.waits(j, s.peers), unheard
+	v.Waits, v.Unheard = s.waits(j, s.moment()), unheard
 	return v, nil
 }
 
-// AddJob adds a job, once for an id.
+// AddJob adds a job, once for an id. What the runbooks of the project here do not have is refused, unless it is for one
+// machine, which may have others.
 func (d *Desk) AddJob(ctx context.Context, a daemonapi.AddJob) (daemonapi.Job, error) {
 	name, err := d.nameOf(a)
+	if err == nil && a.ProjectName == "" && a.Only == "" {
+		err = d.Check(a.Project, a.Command, a.Args)
+	}
 	if err != nil {
 		return daemonapi.Job{}, err
 	}
@@ -164,7 +168,7 @@ func (d *Desk) Add(ctx context.Context, id string, spec job.Spec) (daemonapi.Job
 		return daemonapi.Job{}, d.failed(err, "added", "look before you add it again: stopgate job show "+id)
 	}
 	v := view(j)
-	v.Waits = s.waits(j, s.peers)
+	v.Waits = s.waitsAtFirst(ctx, id)
 	return v, nil
 }
 
@@ -204,7 +208,7 @@ func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) 
 	case errors.Is(err, job.ErrState) && changed.Cancelling && changed.State != job.Ended: // asked for before
 		return view(changed), nil
 	case errors.Is(err, job.ErrState):
-		return daemonapi.Job{}, failure("conflict", fmt.Sprintf("job %s is %s", changed.ID, statusOf(changed)), "")
+		return daemonapi.Job{}, failure("conflict", fmt.Sprintf("job %s had ended before: it is %s; nothing was changed", changed.ID, statusOf(changed)), "")
 	case err != nil:
 		return daemonapi.Job{}, d.failed(err, "changed", "look: stopgate job show "+j.ID+"; cancelling it again does no harm")
 	}

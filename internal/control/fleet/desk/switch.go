@@ -50,7 +50,7 @@ func (d *Desk) endUnheard(ctx context.Context, ended map[string]bool, unheard ti
 		}
 		ended[owner] = true
 		d.Machine.Release(owner) // for what cancelling it leads to
-		d.Log.Warn("ended an attempt: this machine has no connection to the fleet, and the job is done again elsewhere", "job", of.Job, "id", owner)
+		d.Log.Warn("ended an attempt: this machine has no connection to the fleet, and the fleet does the job again", "job", of.Job, "id", owner)
 		d.Machine.Tell(ctx, claim.Notice{Title: "A job was ended on this machine", Text: "Job " + of.Job + ": " + claim.Unheard})
 	}
 }

@@ -100,7 +100,7 @@ func wordless(o daemonapi.Owner) daemonapi.Owner {
 		silent.Agent = &daemonapi.Agent{ID: o.Agent.ID, Name: o.Agent.Name, Step: o.Agent.Step, Status: o.Agent.Status, Started: o.Agent.Started, Client: o.Agent.Client}
 	}
 	if o.Decision != nil {
-		silent.Decision = &daemonapi.Decision{ID: o.Decision.ID, Name: o.Decision.Name, Source: o.Decision.Source, Step: o.Decision.Step, Created: o.Decision.Created}
+		silent.Decision = &daemonapi.Decision{ID: o.Decision.ID, Name: o.Decision.Name, Source: o.Decision.Source, Step: o.Decision.Step, Created: o.Decision.Created, Job: o.Decision.Job}
 	}
 	return silent
 }
@@ -134,7 +134,7 @@ func shortened(o daemonapi.Owner, most int) daemonapi.Owner {
 	}
 	if o.Decision != nil {
 		d := *o.Decision
-		cut(&d.Name, &d.Project, &d.Source, &d.Step, &d.Context, &d.Message, &d.Closed)
+		cut(&d.Name, &d.Project, &d.Source, &d.Step, &d.Context, &d.Message, &d.Closed, &d.JobCommand)
 		d.Options = append([]daemonapi.Option(nil), d.Options[:min(len(d.Options), mostItems)]...)
 		for i := range d.Options {
 			cut(&d.Options[i].Name, &d.Options[i].Description)
