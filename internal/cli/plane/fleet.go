@@ -139,7 +139,8 @@ func newFleetDoctor() *cobra.Command {
 the fleet's own, clocks, versions, permissions, quorum, and how the streams are kept. Each finding says
 what to do.
 
-Exit code 0: all is well, or there are only warnings. 1: otherwise, or this machine is in no fleet.`,
+Exit code 0: all is well, or there are only warnings. 1: otherwise, also while the fleet is being set up, or
+this machine is in no fleet.`,
 		Example: `  stopgate fleet doctor`,
 		Args:    term.NoArgs,
 	}, "fleet", nil)
