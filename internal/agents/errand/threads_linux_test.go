@@ -2,7 +2,6 @@ package errand
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -78,15 +77,13 @@ func TestThreadsOfThousandsThatWait(t *testing.T) {
 	}
 	before := threads(t)
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	var all, begun sync.WaitGroup
 	ended := make(chan error, errands)
 	begun.Add(errands)
 	for n := range errands {
 		all.Go(func() {
 			begun.Done()
-			r, err := Wait(ctx, filepath.Join(parent, strconv.Itoa(n)))
+			r, err := Wait(t.Context(), filepath.Join(parent, strconv.Itoa(n)))
 			if err == nil && !r.Lost {
 				err = fmt.Errorf("errand %d: %+v", n, r)
 			}

@@ -63,7 +63,7 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if s.ProjectName != "" { // the machine is this one: the fleet's part of the plane sees to others
 		home := paths.Home(func(name string) string { return environ.Get(p.opts.Environ, name) })
 		if s.Project = p.global().Fleet.Root(s.ProjectName, home); s.Project == "" {
-			return daemonapi.Owner{}, failure("not_found", "there is no project "+s.ProjectName+" on this machine", "map the name to a directory in the global configuration: fleet.projects")
+			return daemonapi.Owner{}, failure("not_found", "project "+s.ProjectName+" is not mapped to a directory", "map it under fleet.projects in ~/.config/agent-gauntlet/config.yml")
 		}
 		s.Cwd = s.Project
 	}

@@ -107,7 +107,7 @@ func (f *Fleet) notHeard(member string) string {
 				return member + " was stopped " + daemonapi.Span(ago) + " ago"
 			}
 			if ago < beat.SilentAfter {
-				return member + " takes no requests, although it reported " + daemonapi.Span(ago) + " ago"
+				return member + " does not answer, although it reported " + daemonapi.Span(ago) + " ago"
 			}
 			return member + " has not reported for " + daemonapi.Span(ago)
 		}

@@ -157,11 +157,19 @@ func (c *cluster) connect(t testing.TB) *nats.Conn {
 	return nc
 }
 
+// open tries again for a while: on a busy machine servers take longer to find each other than a store waits.
 func (c *cluster) open(t testing.TB) store.Store {
 	t.Helper()
-	s, err := Open(t.Context(), c.connect(t), Options{Name: c.name, Prefix: "sg." + c.name, Replicas: len(c.dirs)})
-	check(t, err)
-	return s
+	nc := c.connect(t)
+	for tries := 1; ; tries++ {
+		s, err := Open(t.Context(), nc, Options{Name: c.name, Prefix: "sg." + c.name, Replicas: len(c.dirs)})
+		if err == nil {
+			return s
+		}
+		if tries == 8 {
+			t.Fatal(err)
+		}
+	}
 }
 
 func (c *cluster) backend() storetest.Backend {

@@ -103,7 +103,7 @@ func TestAWatchEndsThoughMostServersAreGone(t *testing.T) {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(8 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("a watch goes on")
 	}
 }

@@ -251,14 +251,21 @@ func (s *Store) Watch(ctx context.Context, prefix string, after store.Position) 
 		if err == nil {
 			err = s.untrimmed(ctx, after)
 		}
+		wanted := true
 		if err == nil {
 			const forever = ^store.Position(0)
-			err = s.follow(ctx, after, forever, func(e store.Event) bool { return !hasPrefix(e.Subject, prefix) || yield(e, nil) })
+			err = s.follow(ctx, after, forever, func(e store.Event) bool {
+				wanted = !hasPrefix(e.Subject, prefix) || yield(e, nil)
+				return wanted
+			})
 		}
-		if s.ctx.Err() != nil {
+		switch {
+		case !wanted:
+			return
+		case s.ctx.Err() != nil:
 			err = store.ErrClosed
-		} else if ctx.Err() != nil {
-			err = nil
+		case ctx.Err() != nil:
+			return
 		}
 		if err != nil {
 			yield(store.Event{}, err)

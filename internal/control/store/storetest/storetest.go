@@ -57,6 +57,7 @@ func Run(t *testing.T, backend func(t *testing.T) Backend) {
 		"watch goes on":                                  watch,
 		"watch across a restart misses and repeats none": watchRestart,
 		"watch ends with the store":                      watchClosed,
+		"watch broken off as the store closes":           watchBrokenOff,
 		"watch by prefix":                                watchPrefix,
 		"a closed store says so":                         closed,
 		"damage is never data":                           damaged,
@@ -571,6 +572,17 @@ func watchClosed(t *testing.T, b Backend) {
 		t.Error(err)
 	}
 	wantError(t, "the watch", <-failure, store.ErrClosed)
+}
+
+// A reader that wants no more is told nothing more, not even that the store was closed.
+func watchBrokenOff(t *testing.T, b Backend) {
+	s := open(t, b)
+	newLog(t, s).append("run.a")
+	for _, err := range s.Watch(t.Context(), "", 0) {
+		checktest.OK(t, err)
+		checktest.OK(t, s.Close())
+		break
+	}
 }
 
 func watchPrefix(t *testing.T, b Backend) {
