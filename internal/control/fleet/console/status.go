@@ -191,14 +191,22 @@ func (s status) memberRows() [][]string {
 	for _, m := range s.Members {
 		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ","), strings.Join(m.Projects, ",")}
 		if m.State != "unknown" || m.Version != "" { // a machine that is cut off knows what the others reported before
-			row[3], row[5], row[6] = plain.Duration(time.Duration(m.Heard)*time.Second)+" ago", fmt.Sprint(m.Agents), fmt.Sprint(m.Room)
-			if m.Room < 0 {
-				row[6] = "any"
-			}
+			row[3], row[5], row[6] = plain.Duration(time.Duration(m.Heard)*time.Second)+" ago", fmt.Sprint(m.Agents), room(m)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// room is how many more jobs a machine would take now: one that does not report takes none, whatever it said before.
+func room(m daemonapi.FleetMember) string {
+	switch {
+	case m.State != "up":
+		return "-"
+	case m.Room < 0:
+		return "any"
+	}
+	return fmt.Sprint(m.Room)
 }
 
 func (s status) hubRows(now time.Time) [][]string {
