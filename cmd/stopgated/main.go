@@ -45,7 +45,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		return runRunbook(args[1:], out, errOut)
 	}
 	if len(args) > 0 && args[0] == "fleet" {
-		return console.Run(context.Background(), args[1:], out, errOut)
+		return console.Run(context.Background(), args[1:], in, out, errOut)
 	}
 	var err error
 	switch {

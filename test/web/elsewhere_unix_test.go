@@ -30,6 +30,13 @@ func joined(t *testing.T) (laptop, server *stage) {
 	checktest.Write(t, filepath.Join(server.home, ".config", "agent-gauntlet", "config.yml"), fmt.Sprintf("fleet:\n  labels: [gpu]\n  projects:\n    - name: shop\n      path: %s\n", server.root))
 	server.run("trust", "--yes") // other machines start only what was approved
 	laptop.run("fleet", "init", "lab", "--name", "laptop", "--user", "ada", "--hub", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--yes")
+	join(t, laptop, server)
+	return laptop, server
+}
+
+// join invites the server to the laptop's fleet.
+func join(t *testing.T, laptop, server *stage) {
+	t.Helper()
 	var invited struct{ Token string }
 	check(t, json.Unmarshal([]byte(laptop.run("fleet", "invite", "--json", "--yes")), &invited))
 	server.run("fleet", "join", invited.Token, "--name", "vps", "--yes")
@@ -39,7 +46,6 @@ func joined(t *testing.T) (laptop, server *stage) {
 		m, found := f.Find("vps")
 		return found && m.State == "up"
 	})
-	return laptop, server
 }
 
 // A person who looks at one machine answers what another one asks, and sees what becomes of it.
@@ -76,6 +82,26 @@ func TestIssue20AThumbMovesAPipelineElsewhere(t *testing.T) {
 	})
 	if log := laptop.run("pipeline", "logs", o.ID); !strings.Contains(log, "3 problems") {
 		t.Errorf("its log:\n%s", log)
+	}
+}
+
+// A machine that was taken out keeps its daemon and its own work, and may join again.
+func TestIssue20AMachineThatWasTakenOutGoesOn(t *testing.T) {
+	laptop, server := joined(t)
+	before, err := server.Status(t.Context())
+	check(t, err)
+	id := server.start("release", "2.4.0").ID
+	laptop.run("fleet", "leave", "vps", "--yes")
+	eventually(t, "it is cut off", func() bool {
+		f, err := server.Fleet(t.Context())
+		check(t, err)
+		return !f.Connected
+	})
+	server.run("fleet", "leave", "--yes")
+	join(t, laptop, server)
+	server.waits(id, "waiting")
+	if now, err := server.Status(t.Context()); err != nil || now.PID != before.PID {
+		t.Errorf("another daemon runs: %+v, %v", now, err)
 	}
 }
 

@@ -1,9 +1,6 @@
 package plane
 
 import (
-	"bufio"
-	"errors"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -12,7 +9,6 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/trust"
-	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // NewFleet has the commands for several machines.
@@ -103,13 +99,12 @@ Exit code 0: done. 1: the hub refuses, this machine is in a fleet already, or th
 }
 
 func newFleetLeave() *cobra.Command {
-	const what = "leave a fleet"
-	cmd := changesFleet(what, false, &cobra.Command{
+	return changesFleet("leave a fleet", false, &cobra.Command{
 		Use:   "leave [MEMBER]",
 		Short: "Take this machine, or another one, out of the fleet",
 		Long: `Take this machine out of its fleet; a hub that it runs ends. Its own pipelines and agents go on. On the
 machine that made the fleet, MEMBER takes another one out, also one that is lost: the hubs refuse it at
-once. It asks first, unless you pass --yes.
+once. It asks first, unless you pass --yes; what cannot be done is refused before.
 
 The machine that made the fleet leaves only with --yes, also at a terminal: with one hub the fleet ends for
 all, and with three no further hub can join and no machine can be taken out.
@@ -120,30 +115,6 @@ write it down, or this is an agent's shell. 2: usage error.`,
   stopgate fleet leave old-laptop`,
 		Args: term.AtMostOneArg,
 	})
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		yes, err := cmd.Flags().GetBool("yes")
-		if err == nil {
-			err = trust.RequirePerson(what, yes)
-		}
-		if err != nil || yes {
-			return err
-		}
-		return agreeToLeave(cmd.InOrStdin(), cmd.ErrOrStderr(), args)
-	}
-	return cmd
-}
-
-// agreeToLeave asks whether a machine is to leave the fleet.
-func agreeToLeave(in io.Reader, out io.Writer, args []string) error {
-	question := "Take this machine out of its fleet?"
-	if len(args) > 0 {
-		question = "Take " + plain.Line(args[0]) + " out of the fleet?"
-	}
-	ok, err := term.Questions{In: bufio.NewReader(in), Out: out}.Agreed(question, "no")
-	if err == nil && !ok {
-		err = errors.New("not confirmed; nothing was changed")
-	}
-	return err
 }
 
 func newFleetStatus() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -144,6 +145,8 @@ func insistOnFleet[T any](ctx context.Context, p *Plane, ask func() (T, error)) 
 }
 
 func insistIf[T any](ctx context.Context, p *Plane, doubtful func(error) bool, ask func() (T, error)) (T, error) {
+	_, isScreen := term.IsScreen(p.errOut)
+	defer p.comfort(isScreen)()
 	answer, err := ask()
 	if !doubtful(err) || ctx.Err() != nil {
 		return answer, err
@@ -152,6 +155,16 @@ func insistIf[T any](ctx context.Context, p *Plane, doubtful func(error) bool, a
 		return answer, err
 	}
 	return ask()
+}
+
+// comfort tells a person at a terminal that an answer takes its time: a machine that was cut off just now is waited
+// for up to half a minute. It is over with what it returns.
+func (p *Plane) comfort(isScreen bool) (stop func() bool) {
+	if !isScreen {
+		return func() bool { return true }
+	}
+	const soon = 3 * time.Second
+	return time.AfterFunc(soon, func() { fmt.Fprintln(p.errOut, "waiting for an answer …") }).Stop
 }
 
 // cutShort reports whether the daemon gave no answer.

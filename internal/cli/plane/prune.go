@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 // pruning is what prune is asked for.
@@ -87,7 +88,7 @@ func (o *pruning) agreed(p *Plane, plan daemonapi.Pruned) (bool, error) {
 	if len(plan.Owners) == 0 {
 		return true, nil // what is trimmed is nothing that people see
 	}
-	return term.Questions{In: bufio.NewReader(o.in), Out: p.errOut}.Agreed("Remove them?", "no")
+	return question.Asker{In: bufio.NewReader(o.in), Out: p.errOut}.Agreed("Remove them?", "no")
 }
 
 func (o *pruning) show(p *Plane, report daemonapi.Pruned, err error) error {

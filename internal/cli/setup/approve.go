@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 func NewApprove() *cobra.Command {
@@ -222,7 +223,7 @@ func (a *approval) approve(yes bool) error {
 		}
 	}
 	if !yes {
-		ask := term.Questions{In: bufio.NewReader(a.cmd.InOrStdin()), Out: out}
+		ask := question.Asker{In: bufio.NewReader(a.cmd.InOrStdin()), Out: out}
 		if ok, err := ask.Agreed("Approve "+plain.Count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
 			fmt.Fprintln(out, "nothing was approved")
 			return term.ErrSilent

@@ -6,10 +6,11 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 // form is what init asks.
-type form struct{ term.Questions }
+type form struct{ question.Asker }
 
 // checks asks for one check after the other: first those that were found, then more until an empty
 // line.

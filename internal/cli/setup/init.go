@@ -28,6 +28,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 type initOptions struct {
@@ -85,7 +86,7 @@ func (o *initOptions) run(ctx context.Context, h *here.Place, in io.Reader, out 
 		return err
 	}
 
-	f := form{term.Questions{In: bufio.NewReader(in), Out: out}}
+	f := form{question.Asker{In: bufio.NewReader(in), Out: out}}
 	if o.yes {
 		err = o.choose(out, h.Root, exists)
 	} else {

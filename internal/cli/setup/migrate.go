@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 // migration is the command's options.
@@ -122,7 +123,7 @@ func (m *migration) run(h *here.Place, in io.Reader, out io.Writer) error {
 		view.Print(out)
 	}
 	if !m.yes {
-		if ok, err := (term.Questions{In: bufio.NewReader(in), Out: out}).Agreed("Change these files?", "no"); err != nil || !ok {
+		if ok, err := (question.Asker{In: bufio.NewReader(in), Out: out}).Agreed("Change these files?", "no"); err != nil || !ok {
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}

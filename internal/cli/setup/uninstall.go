@@ -32,6 +32,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/program"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 func NewUninstall() *cobra.Command {
@@ -128,7 +129,7 @@ func (u *uninstallation) run(ctx context.Context, in io.Reader, out io.Writer, y
 		fmt.Fprintf(out, "  - %s\n", s.what)
 	}
 	if !yes {
-		if ok, err := (term.Questions{In: bufio.NewReader(in), Out: out}).Agreed("Continue?", "no"); err != nil || !ok {
+		if ok, err := (question.Asker{In: bufio.NewReader(in), Out: out}).Agreed("Continue?", "no"); err != nil || !ok {
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}

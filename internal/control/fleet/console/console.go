@@ -35,6 +35,7 @@ const (
 // command is one call.
 type command struct {
 	stateDir string
+	in       io.Reader
 	out      io.Writer
 	errOut   io.Writer
 	json     bool
@@ -67,10 +68,10 @@ var verbs = map[string]func(c *command) func(ctx context.Context, args []string)
 }
 
 // Run does a command, and returns the exit code.
-func Run(ctx context.Context, args []string, out, errOut io.Writer) int {
+func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c := &command{out: out, errOut: errOut, now: time.Now}
+	c := &command{in: in, out: out, errOut: errOut, now: time.Now}
 	err := c.run(ctx, args)
 	coded, isCoded := errors.AsType[codeError](err)
 	switch {

@@ -46,12 +46,13 @@ func TestMain(m *testing.M) {
 
 // scene is some machines.
 type scene struct {
-	t   *testing.T
-	dir string
+	t     *testing.T
+	dir   string
+	types string // what a person answers
 }
 
 func newScene(t *testing.T) *scene {
-	s := &scene{t, t.TempDir()}
+	s := &scene{t, t.TempDir(), "yes\n"}
 	t.Cleanup(func() { // the hubs end when their machines are in no fleet
 		machines, _ := filepath.Glob(filepath.Join(s.dir, "*"))
 		for _, state := range machines {
@@ -70,7 +71,7 @@ func (s *scene) on(machine string, args ...string) (code int, out, errOut string
 	s.t.Helper()
 	s.t.Setenv("STOPGATE_STATE_DIR", s.state(machine))
 	var o, e bytes.Buffer
-	code = Run(context.Background(), args, &o, &e)
+	code = Run(context.Background(), args, strings.NewReader(s.types), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -90,6 +91,15 @@ func (s *scene) fails(code int, says, machine string, args ...string) {
 	got, out, errOut := s.on(machine, args...)
 	if got != code || !strings.Contains(out+errOut, says) {
 		s.t.Errorf("%s on %s: exit code %d, and not %d\n%s%s, and not %q", strings.Join(args, " "), machine, got, code, out, errOut, says)
+	}
+}
+
+// refuses is fails for a command that asks nothing before, and names what helps.
+func (s *scene) refuses(says, helps, machine string, args ...string) {
+	s.t.Helper()
+	code, out, errOut := s.on(machine, args...)
+	if code != 1 || !strings.HasPrefix(errOut, "stopgate: ") || !strings.Contains(errOut, says) || !strings.Contains(errOut, helps) {
+		s.t.Errorf("%s on %s: exit code %d\n%s%s, and not %q with %q", strings.Join(args, " "), machine, code, out, errOut, says, helps)
 	}
 }
 
@@ -122,7 +132,8 @@ func TestIssue20OneHub(t *testing.T) {
 	s.fails(1, "stopgate fleet init NAME", "desk", "status")
 	s.fails(1, "in no fleet", "desk", "doctor")
 	s.fails(1, "in no fleet", "desk", "invite")
-	s.fails(1, "in no fleet", "desk", "leave")
+	s.refuses("in no fleet", "stopgate fleet init NAME", "desk", "leave")
+	s.refuses("in no fleet", "stopgate fleet init NAME", "desk", "leave", "laptop")
 	where := address(t)
 	out := s.ok("desk", "init", "home", "--name", "desk", "--user", "anna", "--hub", where)
 	for _, want := range []string{"the fleet home is made; this machine is desk", where, "not highly available", "stopgate fleet invite"} {
@@ -150,13 +161,13 @@ func TestIssue20OneHub(t *testing.T) {
 	if !v.Connected || !v.Quorum || v.HighlyAvailable || len(v.Members) != 3 || v.Members[0].User != "bert" || !v.Members[1].Hub || len(v.HubStatus) != 1 || v.HubStatus[0].Member != "desk" {
 		t.Errorf("the status is %+v", v)
 	}
-	if out := s.ok("laptop", "status"); !strings.Contains(out, "1 hub (not highly available)") {
-		t.Error(out)
+	if _, out, errOut := s.on("laptop", "status"); !strings.Contains(out, "1 hub (not highly available)") || !strings.HasSuffix(errOut, "is not running, so that it cannot tell which machines are up\nstart it with: stopgate daemon start\n") {
+		t.Error(out, errOut)
 	}
 	s.fails(1, "DEAD  daemon: it does not run", "laptop", "doctor")
 	s.fails(1, "ok    quorum: the only hub answers; the fleet is not highly available", "laptop", "doctor")
 
-	s.fails(1, "by the one that made the fleet alone", "laptop", "leave", "berts")
+	s.refuses("only the machine that made the fleet home can take another one out", "on desk: stopgate fleet leave berts", "laptop", "leave", "berts")
 	s.fails(1, "no member nobody", "desk", "leave", "nobody")
 	s.ok("desk", "leave", "berts")
 	s.fails(1, "was taken out", "berts", "doctor")
@@ -166,7 +177,7 @@ func TestIssue20OneHub(t *testing.T) {
 		t.Errorf("the members are %+v", v.Members)
 	}
 	s.ok("laptop", "join", s.token("desk"), "--name", "laptop")
-	s.fails(1, "without it the fleet ends for all", "desk", "leave")
+	s.refuses("without it the fleet ends for all", "stopgate fleet leave --yes", "desk", "leave")
 	out = s.ok("desk", "leave", "--yes")
 	if hub.Runs(s.state("desk")) {
 		t.Error("the hub runs on")
@@ -175,8 +186,10 @@ func TestIssue20OneHub(t *testing.T) {
 		t.Errorf("the hub's files are gone: %s", out)
 	}
 	s.fails(1, "no hub answers", "laptop", "status")
-	s.fails(1, "no hub runs on it", "laptop", "doctor")
-	if out := s.ok("laptop", "leave"); !strings.Contains(out, "No hub has confirmed it") {
+	s.fails(1, "no hub runs on it\n      → on that machine: stopgate daemon start\n", "laptop", "doctor")
+	s.fails(1, "DEAD  quorum: the only hub does not answer", "laptop", "doctor")
+	s.refuses("only the machine that made the fleet", "on the machine at 127.0.0.1, which made the fleet: stopgate fleet leave berts", "laptop", "leave", "berts")
+	if out := s.ok("laptop", "leave"); !strings.Contains(out, "No hub has confirmed it") || !strings.Contains(out, "If the others still use the fleet, on the machine at 127.0.0.1") {
 		t.Error(out)
 	}
 }
@@ -192,10 +205,14 @@ func TestIssue20ThreeHubs(t *testing.T) {
 	if out := s.ok("a", "status"); !strings.Contains(out, "no quorum") || !strings.Contains(out, "the fleet waits for hub-2 ("+b+") and hub-3 ("+c+")") {
 		t.Error(out)
 	}
+	s.fails(1, "no machine has joined as this hub yet\n      → run: stopgate fleet invite --hub", "a", "doctor")
 	second, third := s.token("a", "--hub"), s.token("a", "--hub")
 	s.fails(1, "the fleet waits for hub-2", "d", "join", s.token("a"), "--name", "d")
 	if out := s.ok("c", "join", third, "--name", "c"); !strings.Contains(out, "and a hub at "+c) {
 		t.Error(out)
+	}
+	if h := s.status("a").HubStatus[0].Status; h == nil || h.Made || h.Peers[0].Joined || !h.Peers[1].Joined {
+		t.Errorf("the first hub does not know which hubs have joined: %+v", h)
 	}
 	s.ok("b", "join", second, "--name", "b")
 	s.fails(1, "this machine did not make the fleet", "b", "invite", "--hub")
@@ -209,7 +226,7 @@ func TestIssue20ThreeHubs(t *testing.T) {
 	})
 	s.ok("d", "join", s.token("b"), "--name", "d") // any hub invites members
 	eventually(t, "all are there", func() error {
-		if v := s.status("d"); !v.HighlyAvailable || len(v.Members) != 4 || v.Error != "" {
+		if v := s.status("d"); !v.HighlyAvailable || len(v.Members) != 4 || v.Error != "" || !v.HubStatus[2].Status.Made {
 			return fmt.Errorf("%+v", v)
 		}
 		return nil

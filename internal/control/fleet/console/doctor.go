@@ -31,12 +31,16 @@ func newDoctor(c *command) func(context.Context, []string) error {
 	}
 }
 
-// The levels of findings, as those of stopgate doctor.
+// The levels of findings, as those of stopgate doctor. A fleet that is being set up waits.
 const (
 	levelOK   = "ok"
 	levelWarn = "warn"
+	levelWait = "wait"
 	levelDead = "dead"
 )
+
+// levels are all of them, the worst last.
+var levels = []string{levelOK, levelWarn, levelWait, levelDead}
 
 // finding is something that doctor looked at.
 type finding struct {
@@ -58,7 +62,7 @@ func (d *diagnosis) add(level, what, text, hint string) {
 func (d *diagnosis) worst() string {
 	worst := levelOK
 	for _, f := range d.Findings {
-		if f.Level == levelDead || f.Level == levelWarn && worst == levelOK {
+		if slices.Index(levels, f.Level) > slices.Index(levels, worst) {
 			worst = f.Level
 		}
 	}
@@ -73,46 +77,46 @@ func (c *command) doctor(ctx context.Context) error {
 	d := &diagnosis{}
 	c.checkFiles(d, id)
 	c.checkDaemon(ctx, d)
-	s := c.look(ctx, id)
+	c.doing("asking the hubs")
+	s := c.lookQuietly(ctx, id)
 	if !s.refused() { // else its hub has ended for good
 		c.checkOwnHub(d, id)
 	}
 	up := 0
 	for i := range s.HubStatus {
-		if c.checkHub(ctx, d, id, i+1, &s.HubStatus[i]) {
+		if c.checkHub(ctx, d, id, s, i+1) {
 			up++
 		}
 	}
 	if d.refused(s) {
 		return c.diagnosed(d)
 	}
-	d.checkQuorum(id, up)
-	if i := s.knowsStreams(); i >= 0 {
-		d.checkStreams(id, s.HubStatus[i])
+	d.checkQuorum(id, s, up)
+	if s.knowsStreams() {
+		d.checkStreams(id, s)
 	}
 	d.checkStore(id, s)
 	if s.Error == "" {
+		c.doing("reading what each hub keeps")
 		c.checkCopies(ctx, d, id, s)
 	}
-	d.checkMembers(s)
+	d.checkMembers(id, s)
 	return c.diagnosed(d)
 }
 
-// knowsStreams is the place of a hub that knows how the streams are kept, which are the same for all; -1 where there is
-// none: without a quorum a hub does not know how the others are.
-func (s status) knowsStreams() int {
-	if !s.Quorum {
-		return -1
-	}
-	return slices.IndexFunc(s.HubStatus, func(h hubLook) bool { return h.Status != nil && h.Status.Waits == "" })
+// knowsStreams reports whether a hub knows how the streams are kept: without a quorum it does not know how the others
+// are.
+func (s status) knowsStreams() bool {
+	return s.Quorum && slices.ContainsFunc(s.HubStatus, func(h hubLook) bool { return h.Status != nil && h.Status.Waits == "" })
 }
 
 // diagnosed shows what was found.
 func (c *command) diagnosed(d *diagnosis) error {
+	c.doing("")
 	if err := c.show(d, d.text()); err != nil {
 		return err
 	}
-	if d.worst() == levelDead {
+	if worst := d.worst(); worst == levelDead || worst == levelWait {
 		return errSilent
 	}
 	return nil
@@ -127,7 +131,7 @@ func (d *diagnosis) refused(s status) bool {
 }
 
 func (s status) refused() bool {
-	return slices.ContainsFunc(s.HubStatus, func(h hubLook) bool { return errors.Is(h.err, nats.ErrAuthorization) })
+	return slices.ContainsFunc(s.HubStatus, func(h hubLook) bool { return h.final })
 }
 
 // checkFiles looks whether other users can read what is ours.
@@ -158,8 +162,10 @@ func (c *command) checkDaemon(ctx context.Context, d *diagnosis) {
 	defer cancel()
 	running, err := daemonapi.At(c.stateDir).Version(ctx)
 	switch {
+	case errors.Is(err, daemonapi.ErrNotRunning):
+		d.add(levelDead, "daemon", "it does not run, so that this machine takes no part", "stopgate daemon start")
 	case err != nil:
-		d.add(levelDead, "daemon", "it does not run, so that this machine takes no part: "+err.Error(), "stopgate daemon start")
+		d.add(levelDead, "daemon", "it does not answer, so that this machine takes no part: "+err.Error(), "stopgate daemon stop; stopgate daemon start")
 	case running.Version != version():
 		d.add(levelWarn, "daemon", fmt.Sprintf("it is of version %s, and this command of %s", running.Version, version()), "stopgate daemon stop; stopgate daemon start")
 	default:
@@ -188,21 +194,24 @@ func (c *command) checkOwnHub(d *diagnosis, id member.Identity) {
 }
 
 // checkHub says how a hub is, and whether it can be used.
-func (c *command) checkHub(ctx context.Context, d *diagnosis, id member.Identity, number int, h *hubLook) bool {
+func (c *command) checkHub(ctx context.Context, d *diagnosis, id member.Identity, s status, number int) bool {
+	h := s.HubStatus[number-1]
 	what := fmt.Sprintf("%s (%s)", h.Name, h.Address)
 	if h.TakenOut {
-		d.add(levelWarn, what, "the machine that ran it was taken out: losing another hub stops the fleet", "a machine at the same address can take its place: stopgate fleet invite --hub, on the machine that made the fleet")
+		d.add(levelWarn, what, "the machine that ran it was taken out: losing another hub stops the fleet", "a machine at the same address can take its place: "+s.maker.run(id, "stopgate fleet invite --hub"))
 		return false
 	}
 	if h.err != nil {
-		level := levelWarn // the others may do
-		if len(id.Hubs) == 1 {
-			level = levelDead
-		}
-		text, hint := symptom(ctx, id, number, h.err)
+		level, text, hint := s.away(ctx, id, number)
 		d.add(level, what, text, hint)
 		return false
 	}
+	c.checkAnswer(d, id, s, what, h)
+	return true
+}
+
+// checkAnswer says how a hub is that answers.
+func (c *command) checkAnswer(d *diagnosis, id member.Identity, all status, what string, h hubLook) {
 	s := h.Status
 	problems := len(d.Findings)
 	if math.Abs(h.Skew) > clockSkew.Seconds() {
@@ -217,13 +226,15 @@ func (c *command) checkHub(ctx context.Context, d *diagnosis, id member.Identity
 	if !s.SyncAlways {
 		d.add(levelDead, what, "it does not write to its disk before it acknowledges: a power cut loses what was acknowledged", fmt.Sprintf("on that machine, kill %d: the daemon starts the hub as it should be", s.PID))
 	}
-	if s.Waits != "" {
-		d.add(levelDead, what, s.Waits, "on the machine that made the fleet, run stopgate fleet invite --hub for those that have not joined; start the others")
+	switch { // it is well, and what is missing is said there
+	case s.Waits != "" && all.settingUp(id):
+		d.add(levelWait, what, s.Waits, "")
+	case s.Waits != "":
+		d.add(levelWarn, what, s.Waits, "")
 	}
 	if len(d.Findings) == problems {
 		d.add(levelOK, what, h.state(c.now()), "")
 	}
-	return true
 }
 
 // clockSkew is how far two clocks may be apart.
@@ -250,45 +261,65 @@ func symptom(ctx context.Context, id member.Identity, number int, err error) (te
 		_ = conn.Close()
 		return "it accepts connections and does not answer: " + err.Error(), "see logs/hub.log in the state directory of that machine"
 	case errors.Is(dialed, syscall.ECONNREFUSED):
-		return "that machine is up, and no hub runs on it", "on that machine: stopgate daemon start; it may not have joined yet: stopgate fleet invite --hub"
+		return "that machine is up, and no hub runs on it", "on that machine: stopgate daemon start"
 	}
-	return "it cannot be reached: " + dialed.Error(), fmt.Sprintf("is that machine up, and are its ports %d and %d open for this one?", where.Port, where.Port+1)
+	ports := fmt.Sprintf("its port %d must", where.Port)
+	if id.Hub > 0 { // members do not use the other one
+		ports = fmt.Sprintf("its ports %d and %d must", where.Port, where.Port+1)
+	}
+	return "it cannot be reached: " + dialed.Error(), fmt.Sprintf("start that machine; if it is up, %s be open for this one", ports)
 }
 
-func (d *diagnosis) checkQuorum(id member.Identity, up int) {
-	switch n := len(id.Hubs); {
+func (d *diagnosis) checkQuorum(id member.Identity, s status, up int) {
+	const alone = "the machines do not see each other, and take no jobs; each goes on with its own work"
+	n := len(id.Hubs)
+	switch needs := n/2 + 1 - up; {
 	case n == 0:
-	case 2*up <= n && n > 1:
-		d.add(levelDead, "quorum", fmt.Sprintf("%d of %d hubs answer: machines do not see each other, and take no jobs; each goes on with its own work", up, n), "start more hubs: see above")
-	case n == 1 && up == 1:
+	case s.settingUp(id):
+		d.add(levelWait, "quorum", fmt.Sprintf("%d of %d hubs answer: the fleet can be used when all have joined", up, n), "")
+	case n == 1 && up == 0:
+		d.add(levelDead, "quorum", "the only hub does not answer: "+alone, "start it: see above")
+	case up == 0:
+		d.add(levelDead, "quorum", fmt.Sprintf("none of the %d hubs answers: %s", n, alone), fmt.Sprintf("start at least %d of them: see above", needs))
+	case needs > 0:
+		d.add(levelDead, "quorum", fmt.Sprintf("%d of %d hubs answer: %s", up, n, alone), fmt.Sprintf("start at least %d more: see above", needs))
+	case n == 1:
 		d.add(levelOK, "quorum", "the only hub answers; the fleet is not highly available", "")
 	case up < n:
 		d.add(levelWarn, "quorum", fmt.Sprintf("%d of %d hubs answer: losing another one stops the fleet", up, n), "start the others: see above")
-	case n > 1:
+	default:
 		d.add(levelOK, "quorum", fmt.Sprintf("all %d hubs answer", n), "")
 	}
 }
 
-func (d *diagnosis) checkStreams(id member.Identity, h hubLook) {
+// checkStreams looks how the streams are kept, by what all hubs say.
+func (d *diagnosis) checkStreams(id member.Identity, s status) {
 	problems := len(d.Findings)
-	behind := []string{}
-	for _, s := range h.Status.Streams {
-		if s.Replicas != len(id.Hubs) {
-			d.add(levelDead, "stream "+s.Name, fmt.Sprintf("it is kept on %d hubs, and should be on %d", s.Replicas, len(id.Hubs)), "it was changed with other tools: change it back")
-		} else if s.Current < s.Replicas {
-			behind = append(behind, fmt.Sprintf("%s is complete on %d of %d hubs", s.Name, s.Current, s.Replicas))
+	seen := map[string]bool{}
+	for _, h := range s.HubStatus {
+		if h.Status == nil {
+			continue
+		}
+		for _, stream := range h.Status.Streams {
+			if !seen[stream.Name] && stream.Replicas != len(id.Hubs) {
+				d.add(levelDead, "stream "+stream.Name, fmt.Sprintf("it is kept on %d hubs, and should be on %d", stream.Replicas, len(id.Hubs)), "it was changed with other tools: change it back")
+			}
+			seen[stream.Name] = true
 		}
 	}
-	if len(behind) > 0 {
-		d.add(levelWarn, "streams", strings.Join(behind, ", "), "a hub that was away catches up by itself; start those that do not answer")
-	}
-	if len(d.Findings) == problems && len(h.Status.Streams) > 0 {
-		d.add(levelOK, "streams", fmt.Sprintf("%d, each on %s, written to disk before they acknowledge", len(h.Status.Streams), plain.Count(len(id.Hubs), "hub")), "")
+	switch now := s.complete(); {
+	case len(d.Findings) > problems || len(seen) == 0:
+	case now < len(id.Hubs):
+		d.add(levelWarn, "streams", fmt.Sprintf("%d of %d hubs have all of the fleet's data", now, len(id.Hubs)), "a hub that was away catches up by itself; start those that do not answer")
+	default:
+		d.add(levelOK, "streams", fmt.Sprintf("%d, each on %s, written to disk before they acknowledge", len(seen), plain.Count(len(id.Hubs), "hub")), "")
 	}
 }
 
 func (d *diagnosis) checkStore(id member.Identity, s status) {
 	switch {
+	case s.Error != "" && s.settingUp(id):
+		d.add(levelWait, "store", s.Error, "")
 	case s.Error != "":
 		d.add(levelDead, "store", s.Error, "")
 	case id.NATS != "":
@@ -299,11 +330,15 @@ func (d *diagnosis) checkStore(id member.Identity, s status) {
 }
 
 // checkMembers says which machines are away, or of another version.
-func (d *diagnosis) checkMembers(s status) {
+func (d *diagnosis) checkMembers(id member.Identity, s status) {
 	for _, m := range s.Members {
+		gone := s.maker.run(id, "stopgate fleet leave "+m.Name)
+		if m.Name == s.maker.name {
+			gone = "make the fleet again, because that machine made it: stopgate fleet leave, init and join"
+		}
 		switch {
 		case m.State == "silent" || m.State == "lost":
-			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has not reported for %s", plain.Duration(time.Duration(m.Heard)*time.Second)), "is it up, and its daemon? On it: stopgate fleet doctor. If it is gone for good: stopgate fleet leave "+m.Name)
+			d.add(levelWarn, "machine "+m.Name, fmt.Sprintf("it has not reported for %s", plain.Duration(time.Duration(m.Heard)*time.Second)), "is it up, and its daemon? On it: stopgate fleet doctor. If it is gone for good, "+gone)
 		case m.State == "stopped":
 			d.add(levelWarn, "machine "+m.Name, "its daemon was stopped "+daemonapi.Span(time.Duration(m.Heard)*time.Second)+" ago", "to start it, on "+m.Name+": stopgate daemon start")
 		case m.Version != "" && m.Version != version():
@@ -315,7 +350,7 @@ func (d *diagnosis) checkMembers(s status) {
 func (d *diagnosis) text() string {
 	var b strings.Builder
 	for _, f := range d.Findings {
-		mark := map[string]string{levelOK: "ok  ", levelWarn: "warn", levelDead: "DEAD"}[f.Level]
+		mark := map[string]string{levelOK: "ok  ", levelWarn: "warn", levelWait: "wait", levelDead: "DEAD"}[f.Level]
 		fmt.Fprintf(&b, "%s  %s: %s\n", mark, f.What, f.Text)
 		if f.Hint != "" {
 			fmt.Fprintf(&b, "      → %s\n", f.Hint)
@@ -324,6 +359,8 @@ func (d *diagnosis) text() string {
 	switch d.worst() {
 	case levelDead:
 		b.WriteString("the fleet does NOT work from here\n")
+	case levelWait:
+		b.WriteString("the fleet cannot be used yet: it is being set up\n")
 	case levelWarn:
 		b.WriteString("the fleet works from here, with warnings\n")
 	default:

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/pause"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 func newLeave(c *command) func(context.Context, []string) error {
@@ -46,6 +48,12 @@ func (c *command) remove(ctx context.Context, id member.Identity, name string) e
 	if err := link.CheckName(name); err != nil {
 		return codeError{err, exitUsage, ""}
 	}
+	if err := c.mayRemove(ctx, id, name); err != nil {
+		return err
+	}
+	if err := c.agree(ctx, fmt.Sprintf("Take %s out of the fleet %s?", name, id.Fleet)); err != nil {
+		return err
+	}
 	number, err := c.tell(ctx, id, name)
 	if err != nil {
 		return err
@@ -55,6 +63,40 @@ func (c *command) remove(ctx context.Context, id member.Identity, name string) e
 		text += fmt.Sprintf("\nIt ran %s, and has a certificate of the fleet: if another person may have that machine, make the fleet again.\n%s", member.HubName(number), replaceHub)
 	}
 	return c.show(left{Fleet: id.Fleet, Member: name, Told: true}, text)
+}
+
+// mayRemove refuses what the hubs would refuse, and says where it can be done.
+func (c *command) mayRemove(ctx context.Context, id member.Identity, name string) error {
+	if id.NATS != "" || id.Hub == 1 {
+		return nil
+	}
+	records, _ := c.members(ctx, id) // without them its address is known
+	made := makerIn(records)
+	if made.left {
+		return withHint(fmt.Errorf("%s made the fleet %s and has left it: no machine can be taken out any more", made.name, id.Fleet), "make the fleet again: stopgate fleet leave on each machine, then init and join")
+	}
+	return withHint(fmt.Errorf("nothing was changed: only the machine that made the fleet %s can take another one out", id.Fleet), made.run(id, "stopgate fleet leave "+name))
+}
+
+// agree asks whether a machine is to leave.
+func (c *command) agree(ctx context.Context, what string) error {
+	if c.yes {
+		return nil
+	}
+	answer := make(chan error, 1)
+	go func() { // a signal ends the command also while it waits for an answer
+		ok, err := question.Asker{In: bufio.NewReader(c.in), Out: c.errOut}.Agreed(what, "no")
+		if err == nil && !ok {
+			err = errors.New("not confirmed; nothing was changed")
+		}
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // replaceHub says how a hub that is gone is replaced.
@@ -114,6 +156,9 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if len(id.Hubs) > 1 && id.Hub == 1 && !c.yes {
 		return withHint(fmt.Errorf("this machine made the fleet %s: without it no hub can join, and no machine can be taken out", id.Fleet), "if that is what you want: stopgate fleet leave --yes")
 	}
+	if err := c.agree(ctx, fmt.Sprintf("Take this machine, %s, out of the fleet %s?", id.Name, id.Fleet)); err != nil {
+		return err
+	}
 	_, told := c.tell(ctx, id, id.Name)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -123,8 +168,8 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 		return err
 	}
 	text := fmt.Sprintf("this machine, %s, has left the fleet %s; its files are kept in %s\n", id.Name, id.Fleet, kept)
-	if told != nil && id.Hub != 1 {
-		text += fmt.Sprintf("\nNo hub has confirmed it (%v).\nOn the machine that made the fleet, run: stopgate fleet leave %s\n", told, id.Name)
+	if told != nil && id.Hub != 1 && id.NATS == "" {
+		text += fmt.Sprintf("\nNo hub has confirmed it (%v).\nIf the others still use the fleet, %s\n", told, maker{}.run(id, "stopgate fleet leave "+id.Name))
 	}
 	if id.Hub > 1 {
 		text += "\nThe fleet has one hub less: losing another one stops it.\n" + replaceHub

@@ -34,7 +34,8 @@ type hubLook struct {
 	// Skew is how many seconds its clock is ahead of ours, by the middle of the request.
 	Skew float64 `json:"skew"`
 
-	err error
+	err   error
+	final bool // it refuses this machine, and that is not because it does not know it yet
 }
 
 // lookAtHubs asks each hub, on a connection to itself, how it is.

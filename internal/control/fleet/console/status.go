@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/fleet/beat"
+	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -35,6 +37,9 @@ type status struct {
 	// Quorum means that the hubs can take something down, and HighlyAvailable that they can after losing one.
 	Quorum          bool `json:"quorum"`
 	HighlyAvailable bool `json:"highly_available"`
+
+	maker    maker
+	starting bool // this machine's hub runs and does not answer yet
 }
 
 func (c *command) status(ctx context.Context) error {
@@ -75,6 +80,8 @@ func (c *command) look(ctx context.Context, id member.Identity) status {
 		s.Connected, s.Quorum = err == nil, err == nil
 	}
 	s.join(records, seen)
+	s.judgeRefusals(id)
+	s.starting = !s.Connected && id.Hub > 0 && hub.Runs(c.stateDir)
 	return s
 }
 
@@ -84,9 +91,11 @@ func (s *status) join(records []member.Record, seen []daemonapi.FleetMember) {
 	if records == nil {
 		s.Members = seen
 	}
-	for _, r := range records {
-		if r.Left && r.Hub > 0 && r.Hub <= len(s.HubStatus) && s.HubStatus[r.Hub-1].Status == nil {
-			s.HubStatus[r.Hub-1].TakenOut = true // unless another one has its place
+	s.maker = makerIn(records)
+	if s.maker.name != "" { // the hubs have put themselves into the records
+		for i := range s.HubStatus { // also of a machine that has joined again without a hub
+			h := &s.HubStatus[i]
+			h.TakenOut = h.Status == nil && !errors.Is(h.err, nats.ErrAuthorization) // unless a machine has its place
 		}
 	}
 	for _, r := range records {
@@ -112,7 +121,10 @@ func (c *command) seen(ctx context.Context) []daemonapi.FleetMember {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	f, err := daemonapi.At(c.stateDir).Fleet(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, daemonapi.ErrNotRunning):
+		fmt.Fprintln(c.errOut, "stopgate: the daemon of this machine is not running, so that it cannot tell which machines are up\nstart it with: stopgate daemon start")
+	case err != nil:
 		fmt.Fprintln(c.errOut, "stopgate: the daemon of this machine does not tell which machines are up:", plain.Line(err.Error()))
 	}
 	return f.Members
@@ -129,6 +141,9 @@ func (s status) text(id member.Identity, now time.Time) string {
 			fmt.Fprintf(&b, "%s\n", plain.Line(hub.Status.Waits))
 			break
 		}
+	}
+	if now := s.complete(); s.Quorum && now < s.up() {
+		fmt.Fprintf(&b, "%d of %d hubs have everything so far: the others catch up by themselves\n", now, len(s.HubStatus))
 	}
 	if len(s.Members) > 0 {
 		b.WriteString("\n" + table(s.memberRows()))
@@ -149,6 +164,20 @@ func (s status) up() (up int) {
 	return up
 }
 
+// complete is how many hubs have all of the fleet's data, by what those that answer say.
+func (s status) complete() int {
+	least := len(s.HubStatus)
+	for _, hub := range s.HubStatus {
+		if hub.Status == nil {
+			continue
+		}
+		for _, stream := range hub.Status.Streams {
+			least = min(least, stream.Current)
+		}
+	}
+	return least
+}
+
 // servers says what carries the fleet.
 func (s status) servers() string {
 	switch {
@@ -156,6 +185,8 @@ func (s status) servers() string {
 		return "on the NATS cluster " + s.NATS
 	case s.NATS != "":
 		return "on the NATS cluster " + s.NATS + ", which does not answer"
+	case s.starting:
+		return "no hub answers yet: that of this machine is starting"
 	case !s.Connected:
 		return "no hub answers"
 	case !s.Quorum:
@@ -190,8 +221,15 @@ func (s status) memberRows() [][]string {
 	rows := [][]string{{"MACHINE", "USER", "STATE", "HEARD", "VERSION", "AGENTS", "ROOM", "LABELS", "PROJECTS"}}
 	for _, m := range s.Members {
 		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ","), strings.Join(m.Projects, ",")}
-		if m.State != "unknown" || m.Version != "" { // a machine that is cut off knows what the others reported before
-			row[3], row[5], row[6] = plain.Duration(time.Duration(m.Heard)*time.Second)+" ago", fmt.Sprint(m.Agents), room(m)
+		heard := time.Duration(m.Heard * float64(time.Second))
+		switch {
+		case m.State == "unknown" && !s.cutOff() && heard < beat.UnheardAfter: // this machine has not listened for long
+			row[3] = "not yet"
+		case m.State == "unknown" && m.Name == s.Member && s.cutOff():
+			row[2] = "cut off"
+		}
+		if row[3] == "" && (m.State != "unknown" || m.Version != "") { // a machine that is cut off knows what the others reported before
+			row[3], row[5], row[6] = plain.Duration(heard.Truncate(time.Second))+" ago", fmt.Sprint(m.Agents), room(m)
 		}
 		rows = append(rows, row)
 	}
@@ -207,6 +245,13 @@ func room(m daemonapi.FleetMember) string {
 		return "any"
 	}
 	return fmt.Sprint(m.Room)
+}
+
+// cutOff reports whether this machine does not hear itself any more, and so none of the others.
+func (s status) cutOff() bool {
+	return slices.ContainsFunc(s.Members, func(m daemonapi.FleetMember) bool {
+		return m.Name == s.Member && m.State == "unknown" && m.Heard >= beat.UnheardAfter.Seconds()
+	})
 }
 
 func (s status) hubRows(now time.Time) [][]string {
@@ -226,16 +271,14 @@ func (h hubLook) state(now time.Time) string {
 		if errors.Is(h.err, nats.ErrNoServers) {
 			return "does not answer"
 		}
+		if errors.Is(h.err, nats.ErrAuthorization) && !h.final {
+			return "does not know this machine yet: that takes some seconds after joining"
+		}
 		return plain.Line(h.Error)
 	}
 	words := []string{"up for " + plain.Duration(max(0, now.Sub(h.Status.Since).Round(time.Second)))}
 	if h.Status.Leader == h.Name {
 		words = append(words, "leader")
-	}
-	if low := slices.MinFunc(append(h.Status.Streams, member.StreamStatus{Replicas: -1}), func(a, b member.StreamStatus) int {
-		return cmp.Compare(a.Current-max(a.Replicas, 0), b.Current-max(b.Replicas, 0))
-	}); low.Replicas > 0 && low.Current < low.Replicas {
-		words = append(words, fmt.Sprintf("%s is on %d of %d hubs", low.Name, low.Current, low.Replicas))
 	}
 	if h.Status.Memory > 0 {
 		words = append(words, plain.Size(h.Status.Memory))

@@ -22,7 +22,7 @@ func TestIssue20StatusWithoutTheStore(t *testing.T) {
 	text := s.text(member.Identity{Name: "desk"}, time.Now())
 	for _, want := range []string{
 		"no quorum, 1 of 3 hubs answer", "the fleet's store has not answered within 3s",
-		"vps      anna  silent   4m8s ago", "0       -     linux   shop,site\n", "web      anna  unknown  1m ago", "new      anna  unknown\n",
+		"vps      anna  silent   4m8s ago", "0       -     linux   shop,site\n", "web      anna  unknown  1m ago", "new      anna  unknown  not yet\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("status does not say %q:\n%s", want, text)
@@ -105,6 +105,7 @@ func TestIssue20AHubThatWasTakenOutIsNotCounted(t *testing.T) {
 		return all
 	}
 	out := []member.Record{{Name: "a", Hub: 1}, {Name: "b", Hub: 2}, {Name: "c", Hub: 3, Left: true}}
+	again := []member.Record{{Name: "a", Hub: 1}, {Name: "b", Hub: 2}, {Name: "c"}} // without its hub
 	replaced := append([]member.Record{{Name: "d", Hub: 3}}, out...)
 	for _, test := range []struct {
 		hubs    []hubLook
@@ -112,6 +113,7 @@ func TestIssue20AHubThatWasTakenOutIsNotCounted(t *testing.T) {
 		want    string
 	}{
 		{hubs(2), out, "2 of 2 hubs answer, hub-3 was taken out (losing another one stops the fleet)"},
+		{hubs(2), again, "2 of 2 hubs answer, hub-3 was taken out (losing another one stops the fleet)"},
 		{hubs(1), out, "no quorum, 1 of 2 hubs answer, hub-3 was taken out: the machines"},
 		{hubs(2), replaced, "2 of 3 hubs answer (losing another one stops the fleet)"},
 		{hubs(3), replaced, "3 hubs (one may be lost)"},

@@ -3,12 +3,14 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
@@ -203,5 +205,15 @@ func TestIssue20TheFoundersCopyHoldsWhenTheStoreIsMade(t *testing.T) {
 	h.id.Hub = 1
 	if _, known := members()["d"]; !known {
 		t.Error("a hub that joined before the store was made is lost")
+	}
+}
+
+// What takes some seconds while hubs find each other is said in plain words; what stays is said as it is.
+func TestIssue20HubsThatAreGettingReady(t *testing.T) {
+	for text, want := range map[string]bool{"no suitable peers for placement": true, "no suitable peers for placement, insufficient storage": false} {
+		err := fmt.Errorf("make the views: %w", &jetstream.APIError{Code: 400, ErrorCode: 10005, Description: text})
+		if gettingReady(err) != want {
+			t.Errorf("%s: %t", text, !want)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
@@ -85,10 +86,28 @@ func (h *hub) waits() string {
 		return "the fleet waits for " + strings.Join(missing, " and ")
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the hubs have not agreed on a leader yet; that takes some seconds"
+	case gettingReady(err):
+		return "the hubs are getting ready; that takes some seconds"
 	case err != nil:
 		return err.Error()
 	}
 	return "the hub is starting"
+}
+
+// gettingReady reports whether the servers cannot make streams yet, although all of them are connected: they do not
+// know each other as places for streams, or have no leader. A disk that is too small stays so.
+func gettingReady(err error) bool {
+	var refused *jetstream.APIError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch server.ErrorIdentifier(refused.ErrorCode) {
+	case server.JSClusterIncompleteErr, server.JSClusterNotAvailErr:
+		return true
+	case server.JSClusterNoPeersErrF:
+		return !strings.Contains(refused.Description, "insufficient")
+	}
+	return false
 }
 
 func (h *hub) followOnce(ctx context.Context) error {

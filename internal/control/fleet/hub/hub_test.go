@@ -311,7 +311,7 @@ func TestWhoLeftIsRefusedAtOnce(t *testing.T) {
 		}
 		return answer.Error
 	}
-	if why := leave("b", "c"); !strings.Contains(why, "by the one that made the fleet alone") {
+	if why := leave("b", "c"); !strings.Contains(why, "only the machine that made the fleet") {
 		t.Errorf("b takes c out: %q", why)
 	}
 	nc, _ := f.connect("c")

@@ -192,7 +192,7 @@ func (h *hub) tryLeave(ctx context.Context, from, name string) error {
 	case !known:
 		return fmt.Errorf("the fleet has no member %s", name)
 	case from != name && !h.founder(from):
-		return errors.New("another machine can be removed by the one that made the fleet alone")
+		return errors.New("only the machine that made the fleet can take another one out")
 	case record.Left:
 		return nil
 	}

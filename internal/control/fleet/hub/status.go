@@ -15,7 +15,7 @@ import (
 func (h *hub) status(ctx context.Context) member.HubStatus {
 	s := member.HubStatus{
 		Number: h.id.Hub, Version: h.Version, PID: os.Getpid(), Since: h.since.UTC(), Now: h.Now().UTC(),
-		Expires: h.users.certificate.Leaf.NotAfter, Memory: resident(), Waits: h.waits(), Peers: h.peers(),
+		Expires: h.users.certificate.Leaf.NotAfter, Memory: resident(), Waits: h.waits(), Made: h.made(), Peers: h.peers(),
 	}
 	if info, err := h.server.Jsz(&server.JSzOptions{Config: true}); err == nil {
 		s.SyncAlways = info.Config.SyncAlways
@@ -31,6 +31,12 @@ func (h *hub) status(ctx context.Context) member.HubStatus {
 
 // peers are the other hubs, whether or not they have joined.
 func (h *hub) peers() (peers []member.HubPeer) {
+	joined := map[string]bool{}
+	for _, m := range h.users.all() {
+		if m.Hub > 0 && !m.Left {
+			joined[member.HubName(m.Hub)] = true
+		}
+	}
 	online := map[string]bool{}
 	if routes, err := h.server.Routez(nil); err == nil {
 		for _, route := range routes.Routes {
@@ -39,7 +45,7 @@ func (h *hub) peers() (peers []member.HubPeer) {
 	}
 	for i, other := range h.id.Hubs {
 		if name := member.HubName(i + 1); i+1 != h.id.Hub {
-			peers = append(peers, member.HubPeer{Name: name, Address: other.Address(), Online: online[name]})
+			peers = append(peers, member.HubPeer{Name: name, Address: other.Address(), Online: online[name], Joined: joined[name]})
 		}
 	}
 	return peers

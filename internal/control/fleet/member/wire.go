@@ -46,7 +46,9 @@ type HubStatus struct {
 	Expires time.Time `json:"expires"` // the hub's certificate
 	Memory  int64     `json:"memory"`  // resident, in bytes
 	// Waits is why the fleet's streams cannot be used yet; empty where they can.
-	Waits      string         `json:"waits,omitempty"`
+	Waits string `json:"waits,omitempty"`
+	// Made means that the streams were made once, which takes all hubs: a hub that is missing now has joined before.
+	Made       bool           `json:"made,omitempty"`
 	SyncAlways bool           `json:"sync_always"`
 	Leader     string         `json:"leader,omitempty"` // of the hubs; empty where there is no quorum
 	Peers      []HubPeer      `json:"peers,omitempty"`
@@ -58,6 +60,7 @@ type HubPeer struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
 	Online  bool   `json:"online"`
+	Joined  bool   `json:"joined,omitempty"` // as far as this hub knows; the first one knows of all
 }
 
 // StreamStatus is how one of the fleet's streams is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,13 +33,26 @@ func (s *Store) CheckCopies(ctx context.Context, servers []string) (wrong map[st
 	if err != nil {
 		return nil, err
 	}
-	wrong = map[string]error{}
-	for _, server := range servers {
+	found := make([]error, len(servers))
+	var all sync.WaitGroup // one that cannot read something waits for it
+	for i, server := range servers {
 		reader, drawn := readers[server]
 		if !drawn {
-			wrong[server] = fmt.Errorf("%s does not read for others now: it may not have caught up", server)
-		} else if err := readCopy(ctx, reader, info.State); err != nil {
-			wrong[server] = fmt.Errorf("%w of %s", err, s.o.Name)
+			found[i] = fmt.Errorf("%s does not read for others now: it may not have caught up", server)
+			continue
+		}
+		all.Go(func() {
+			if err := readCopy(ctx, reader, info.State); err != nil {
+				found[i] = fmt.Errorf("%w of %s", err, s.o.Name)
+			}
+		})
+	}
+	all.Wait()
+
+	wrong = map[string]error{}
+	for i, server := range servers {
+		if found[i] != nil {
+			wrong[server] = found[i]
 		}
 	}
 	return wrong, nil
@@ -74,11 +88,12 @@ func readersOn(ctx context.Context, s jetstream.Stream, servers []string) (reade
 // stalled is after what time a server that sends nothing has nothing to send.
 const stalled = 5 * time.Second
 
-// readCopy reads what a stream had at some moment. A server passes over what it cannot read.
+// readCopy reads what a stream had at some moment. A server passes over what it cannot read. It is asked for as many
+// messages as are left: it would wait for more.
 func readCopy(ctx context.Context, reader jetstream.Consumer, had jetstream.StreamState) error {
 	read, at := uint64(0), uint64(0)
-	for at < had.LastSeq {
-		batch, err := reader.Fetch(512, jetstream.FetchMaxWait(stalled))
+	for at < had.LastSeq && read < had.Msgs {
+		batch, err := reader.Fetch(int(min(512, had.Msgs-read)), jetstream.FetchMaxWait(stalled))
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,5 @@
-package term
+// Package question asks a person at a terminal.
+package question
 
 import (
 	"bufio"
@@ -10,14 +11,14 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// Questions asks questions, one a line. An empty answer takes the proposal.
-type Questions struct {
+// Asker asks questions, one a line. An empty answer takes the proposal.
+type Asker struct {
 	In  *bufio.Reader
 	Out io.Writer
 }
 
 // Ask returns an error when there is no answer: who went away has agreed to nothing.
-func (q Questions) Ask(question, proposal string) (string, error) {
+func (q Asker) Ask(question, proposal string) (string, error) {
 	if proposal != "" {
 		question += " [" + plain.Line(proposal) + "]"
 	}
@@ -34,7 +35,7 @@ func (q Questions) Ask(question, proposal string) (string, error) {
 }
 
 // Agreed asks a question that is answered by yes or no.
-func (q Questions) Agreed(question, proposal string) (bool, error) {
+func (q Asker) Agreed(question, proposal string) (bool, error) {
 	answer, err := q.Ask(question, proposal)
 	answer = strings.ToLower(answer)
 	return answer == "y" || answer == "yes", err
