@@ -43,7 +43,7 @@ project's directory, too. A command that the runbooks of the project here do not
 --host or --project is given. If no machine that is up would take the job, it says why.
 
 If the machine that runs it has not reported for a minute, you are asked whether to wait, to do the job
-again elsewhere, or to cancel it. With --on-lost again it is done again without asking: the machine that
+again, or to cancel it. With --on-lost again it is done again without asking: the machine that
 lost the fleet ends its attempt after 20 seconds. Use it only for work that may run twice.
 
 Exit code 0: added. 1: refused. 2: usage error. 3: the daemon could not be started, or the fleet does not

@@ -68,6 +68,8 @@ func (r *Request) runningAfar() (n int, err error) {
 // Places is how many more jobs it would take, in words.
 func (m machine) Places() string {
 	switch {
+	case m.State != "up":
+		return "none now"
 	case m.Room < 0:
 		return "not known"
 	case m.Room == 0:

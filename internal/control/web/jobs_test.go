@@ -75,6 +75,7 @@ func (s *scene) queued() {
 	waiting, claimed, running, lost, failed := job("1", "train", "pending", ""), job("2", "lint", "claimed", "vps"), job("3", "fix", "running", "vps"), job("4", "nightly", "lost", "desk"), job("5", "build", "failed", "vps")
 	waiting.Args, waiting.Needs, waiting.Waits = []string{"<b>all</b>"}, []string{"gpu"}, []string{"no machine has the label gpu", "silent: <i>desk</i>"}
 	running.Attempt, running.Owner, running.USD, running.OnLost = 2, jobID("a"), 0.25, "again"
+	running.Asks = jobID("8")
 	lost.Attempt, lost.Owner, lost.Decision = 1, jobID("b"), jobID("9")
 	failed.Reason, failed.Refused = "exit status 3", map[string]string{"desk": "project shop is not mapped"}
 	s.plane.set(func() {
@@ -98,7 +99,7 @@ func TestIssue20JobsOnPages(t *testing.T) {
 		"/jobs?status=failed": {"exit status 3"},
 		"/jobs?status=done":   {"No job is like that."},
 		"/jobs/" + jobID("1"): {"no machine has the label gpu", "Needs", "No machine takes it any more.", "you are asked", `action="/jobs/` + jobID("1") + `/cancel"`},
-		"/jobs/" + jobID("3"): {`href="/pipelines/` + jobID("a") + `"`, "another one does it again", "$0.25", "<dt>Attempt</dt><dd>2</dd>", "vps ends what it runs for it."},
+		"/jobs/" + jobID("3"): {`href="/pipelines/` + jobID("a") + `"`, "another one does it again", "$0.25", "<dt>Attempt</dt><dd>2</dd>", "vps ends what it runs for it.", `href="/inbox/` + jobID("8") + `"`, "on vps asks you something"},
 		"/jobs/" + jobID("4"): {`href="/inbox/` + jobID("9") + `"`, "desk does not report"},
 		"/jobs/" + jobID("5"): {"exit status 3", "project shop is not mapped", "Ended"},
 		"/jobs/" + jobID("7"): {"there is no job"},

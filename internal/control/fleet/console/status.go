@@ -231,14 +231,22 @@ func (s status) memberRows() [][]string {
 			row[2] = "cut off"
 		}
 		if row[3] == "" && (m.State != "unknown" || m.Version != "") { // a machine that is cut off knows what the others reported before
-			row[3], row[5], row[6] = plain.Duration(heard.Truncate(time.Second))+" ago", fmt.Sprint(m.Agents), fmt.Sprint(m.Room)
-			if m.Room < 0 {
-				row[6] = "any"
-			}
+			row[3], row[5], row[6] = plain.Duration(heard.Truncate(time.Second))+" ago", fmt.Sprint(m.Agents), room(m)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// room is how many more jobs a machine would take now: one that does not report takes none, whatever it said before.
+func room(m daemonapi.FleetMember) string {
+	switch {
+	case m.State != "up":
+		return "-"
+	case m.Room < 0:
+		return "any"
+	}
+	return fmt.Sprint(m.Room)
 }
 
 // cutOff reports whether this machine does not hear itself any more, and so none of the others.

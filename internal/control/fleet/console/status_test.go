@@ -22,11 +22,23 @@ func TestIssue20StatusWithoutTheStore(t *testing.T) {
 	text := s.text(member.Identity{Name: "desk"}, time.Now())
 	for _, want := range []string{
 		"no quorum, 1 of 3 hubs answer", "the fleet's store has not answered within 3s",
-		"vps      anna  silent   4m8s ago", "3     linux   shop,site\n", "web      anna  unknown  1m ago", "new      anna  unknown  not yet\n",
+		"vps      anna  silent   4m8s ago", "0       -     linux   shop,site\n", "web      anna  unknown  1m ago", "new      anna  unknown  not yet\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("status does not say %q:\n%s", want, text)
 		}
+	}
+}
+
+// A machine that does not report takes no jobs, whatever room it had.
+func TestIssue20OnlyAMachineThatIsUpHasRoom(t *testing.T) {
+	for state, want := range map[string]string{"up": "2", "silent": "-", "lost": "-", "stopped": "-", "asleep": "-", "unknown": "-"} {
+		if got := room(daemonapi.FleetMember{State: state, Room: 2}); got != want {
+			t.Errorf("%s: %q, not %q", state, got, want)
+		}
+	}
+	if got := room(daemonapi.FleetMember{State: "up", Room: -1}); got != "any" {
+		t.Error(got)
 	}
 }
 

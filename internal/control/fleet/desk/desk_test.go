@@ -593,7 +593,7 @@ func TestWhyAJobWaits(t *testing.T) {
 		refused map[string]string
 		want    string
 	}{
-		"nothing":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "nothing heard from a about it yet"},
+		"nothing":      {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1), up("b", nil, nil, 1)}, job.Cap{}, nil, "no report about it yet from a"},
 		"no machine":   {job.Spec{}, nil, job.Cap{}, nil, "no machine has reported here yet"},
 		"room":         {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 0), up("busy", nil, shop, 1), lost, up("b", nil, nil, 1)}, job.Cap{}, nil, "on a, busy: there is no room for another job; project shop is not mapped on b"},
 		"room by cap":  {job.Spec{}, []daemonapi.FleetMember{up("a", nil, shop, 1), lost}, full, nil, "cap default is full: 1 of 1 jobs are being done"},

@@ -81,7 +81,7 @@ func waits(j job.Job, of Peers, limit job.Cap) (why []string, soon bool) {
 	}
 	by := sorted(j, of)
 	if len(by.ready) > 0 && full == nil {
-		return []string{"nothing heard from " + strings.Join(by.ready, ", ") + " about it yet"}, true
+		return []string{"no report about it yet from " + strings.Join(by.ready, ", ")}, true
 	}
 
 	why = append(why, lacking(j.Spec, peers)...)
