@@ -123,9 +123,9 @@ func newJobList() *cobra.Command {
 		Use:   "list",
 		Short: "List the fleet's jobs",
 		Long: `List the jobs of the fleet that have not ended, newest first; with --all, also those that have. STATUS is
-pending, claimed, running, waiting (its pipeline asks you something), lost (see stopgate decision list), done,
-failed or cancelled; the last column says why a job waits or how it ended. While the fleet does not answer, the jobs are shown as this machine knows
-them, with how old that is.
+pending, claimed, running, waiting (its pipeline asks you something), lost (see stopgate decision
+list), done, failed or cancelled; the last column says why a job waits or how it ended. While the
+fleet does not answer, the jobs are shown as this machine knows them, with how old that is.
 
 Exit code 0: listed. 3: the daemon is not running, or knows no jobs because it is not connected.`,
 		Example: `  stopgate job list
@@ -176,8 +176,8 @@ func newJobCancel() *cobra.Command {
 		Long: `Cancel a job. If a machine has it, that machine cancels its pipeline, and the job ends when that has ended.
 If that machine is away, the job ends at once; the machine cancels what still runs when it is back.
 
-Exit code 0: cancelled, or being cancelled. 1: it had ended before. 2: there is no such job. 3: the fleet does not
-answer; nothing was changed, unless the message says that this is not known.`,
+Exit code 0: cancelled, or being cancelled. 1: it had ended before. 2: there is no such job. 3: the fleet
+does not answer; nothing was changed, unless the message says that this is not known.`,
 		Example:           `  stopgate job cancel 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,
