@@ -78,7 +78,7 @@ func (p *terminalProgram) carryOut(effect any) tea.Cmd {
 	case Quit:
 		return tea.Quit
 	case Suspend:
-		return tea.Suspend
+		return tea.Exec(outside(suspend), nil)
 	case Refresh:
 		p.source.Refresh()
 	case Survey:
@@ -130,7 +130,7 @@ func attach(a Attach) tea.Cmd {
 	cmd := exec.Command(stopgate, args...)
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, &said
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+	return tea.Exec(outside(cmd.Run), func(err error) tea.Msg {
 		if text := plain.Line(said.String()); err != nil && text != "" {
 			err = errors.New(text)
 		}
