@@ -95,6 +95,28 @@ func TestTheAuditSeesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A decision about a job of a lost machine is in the fleet's store once.
+func TestTheAuditSeesADecisionThatWasLost(t *testing.T) {
+	const id = "00000000000000aa"
+	facts := []string{
+		`{"type":"added","by":"a","spec":{"project":"shop","command":"fix"}}`, `{"type":"claimed","by":"b","attempt":1}`,
+		`{"type":"started","by":"b","attempt":1}`, `{"type":"lost","by":"a","attempt":1}`, `{"type":"found","by":"a","attempt":1}`,
+	}
+	for n, want := range map[int]int{len(facts): 0, len(facts) - 1: 1} {
+		var log []entry
+		for _, f := range facts[:n] {
+			log = append(log, entry{"job." + id, []byte(f)})
+		}
+		b, err := fold(log)
+		check(t, err)
+		a := &audit{quiet: true, stage: &stage{T: t, said: []word{{"decide", job.Question(id, 1), "wait"}}}}
+		a.decisions(b)
+		if got := a.rows[0]; got.counted != want || got.of != 1 {
+			t.Errorf("%d facts: %+v, %+v", n, got, b.jobs[id])
+		}
+	}
+}
+
 // overlap has two attempts of a job overlap at the end of a fault.
 func (a *audit) overlap(k kind, lasted time.Duration) {
 	end := time.Now()

@@ -175,7 +175,7 @@ func (a *audit) words() {
 		switch w.what {
 		case "send":
 			found = sends[w.text]
-		case "add":
+		case "add", "decide":
 			found = 1 // counted by the fleet's log
 		}
 		if found != 1 {
@@ -289,9 +289,26 @@ func (a *audit) fleet(logs [][]entry) {
 		}
 	}
 	a.enter("acknowledged words lost or doubled: add", len(a.stage.jobs), lost, 0)
+	a.decisions(b)
 	a.enter("jobs that did not end as done", len(a.stage.jobs), open, 0)
 	a.enter("more at once than the cap, by the log", b.most, b.exceeded, 0)
 	a.board = b
+}
+
+// decisions counts what was decided about jobs of lost machines and is not in the fleet's store once.
+func (a *audit) decisions(b *board) {
+	number, lost := 0, 0
+	for _, w := range a.said {
+		if w.what != "decide" {
+			continue
+		}
+		number++
+		if found := b.decided[w.id]; found != 1 {
+			lost++
+			a.Logf("decision %s (%s) was acknowledged, and is %d times in the fleet's store", w.id, w.text, found)
+		}
+	}
+	a.enter("acknowledged words lost or doubled: decide", number, lost, 0)
 }
 
 // stores counts the machines whose stores are damaged, or are not what the fleet has anchors of. The hubs must run.

@@ -91,13 +91,14 @@ func (s *stage) readLog(m *world.Machine) (entries []entry, err error) {
 type board struct {
 	jobs     map[string]job.Job
 	facts    map[string][]job.Fact // by job
+	decided  map[string]int        // how often a question about a lost machine was decided, by its id
 	exceeded int                   // how often a cap held more than its limit
 	most     int                   // that the cap ever held
 }
 
 // fold reads a log from its beginning.
 func fold(entries []entry) (*board, error) {
-	b := &board{jobs: map[string]job.Job{}, facts: map[string][]job.Fact{}}
+	b := &board{jobs: map[string]job.Job{}, facts: map[string][]job.Fact{}, decided: map[string]int{}}
 	caps := map[string]job.Cap{}
 	for _, e := range entries {
 		kind, name, _ := strings.Cut(e.Subject, ".")
@@ -110,6 +111,9 @@ func fold(entries []entry) (*board, error) {
 			j := b.jobs[name]
 			j.ID = name
 			b.jobs[name] = j.After(f)
+			if j.State == job.Asking && b.jobs[name].State != job.Asking {
+				b.decided[job.Question(name, j.Losses)]++
+			}
 			b.facts[name] = append(b.facts[name], f)
 		case "cap":
 			var f job.CapFact
