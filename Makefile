@@ -73,12 +73,12 @@ check: format ## vet and lint
 unit e2e: export STOPGATE_TESTS = require
 
 # check has vetted everything, or will. The tests run in the worst environment that we know of, and
-# what they build is what everybody builds. Those that take longest begin first, and two more
-# packages are tested at once than there are cores: they wait a good deal. Linking takes a quarter
+# what they build is what everybody builds. Those that take longest begin first, and one more
+# package is tested at once than there are cores: they wait a good deal. Linking takes a quarter
 # without what debuggers need, and a program with the race detector does not sleep for a second
 # before it ends.
 unit: ## unit, script and fuzz-seed tests under the race detector
-	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 2)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
+	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
 	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all' \
 	  $$($(GO) list ./test/... ./internal/cli ./cmd/... ./internal/... ./packaging/... | grep -v '/test/e2e$$')
 
