@@ -25,7 +25,7 @@ import (
 // something elsewhere is refused.
 func TestIssue20WithoutItsHubAMachineGoesOn(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "ann"
+	w.belongs("vps", "ann")
 	laptop := w.machine("laptop", "ann", owner(1))
 	w.machine("vps", "ann", owner(2))
 	w.sees(laptop, 2)
@@ -60,7 +60,7 @@ func TestIssue20WithoutItsHubAMachineGoesOn(t *testing.T) {
 // A machine that is gone is not asked, and nothing is said to have changed.
 func TestAMachineThatTakesNoRequests(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "ann"
+	w.belongs("vps", "ann")
 	laptop := w.machine("laptop", "ann")
 	l := w.fleet.Member("vps")
 	_, err := l.JS.Publish(t.Context(), l.View("vps", owner(2).ID), encoded(t, owner(2)))

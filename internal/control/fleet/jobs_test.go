@@ -24,10 +24,12 @@ func TestIssue20AJobSaysThatItsPipelineAsks(t *testing.T) {
 		here.ID: {here.Decision.ID, "pipeline"}, there.ID: {there.Decision.ID, "run"}, parent.ID: {child.Decision.ID, "pipeline"},
 		goes.ID: {"", "pipeline"}, "ffffffffffffffff": {"", ""}, "": {"", ""},
 	}
+	laptop.own.mu.Lock()
 	for id := range wants {
 		laptop.own.jobs = append(laptop.own.jobs, daemonapi.Job{ID: "job" + id, Status: "running", Owner: id})
 	}
 	laptop.own.jobs = append(laptop.own.jobs, daemonapi.Job{ID: "over", Status: "done", Owner: here.ID})
+	laptop.own.mu.Unlock()
 	page, err := laptop.Jobs(t.Context(), &api.Query{Limit: 50})
 	check(t, err)
 	for _, j := range page.Items {

@@ -18,7 +18,7 @@ import (
 
 func TestIssue20OneInboxForAllMachines(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "ann"
+	w.belongs("vps", "ann")
 	laptop := w.machine("laptop", "ann", owner(1), owner(3))
 	vps := w.machine("vps", "ann", owner(2))
 	w.sees(laptop, 3)
@@ -93,7 +93,7 @@ func (f *Fleet) show(t *testing.T, member string, o daemonapi.Owner) {
 
 func TestIssue20ActsGoToTheMachineThatHasIt(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "ann"
+	w.belongs("vps", "ann")
 	laptop := w.machine("laptop", "ann", owner(1))
 	vps := w.machine("vps", "ann", owner(2))
 	vps.own.log = strings.Repeat("0123456789", 300_000)
@@ -226,7 +226,7 @@ func TestPrefixesOfSeveralMachines(t *testing.T) {
 // What a user may do on another machine is that machine's configuration.
 func TestIssue20OthersMayDoWhatTheReceiverAllows(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "bob"
+	w.belongs("vps", "bob")
 	w.allow["vps"] = []config.FleetAllow{{User: "ann", May: []config.FleetRight{config.FleetAnswer}}}
 	laptop := w.machine("laptop", "ann", owner(1))
 	vps := w.machine("vps", "bob", owner(2))
@@ -247,7 +247,7 @@ func TestIssue20OthersMayDoWhatTheReceiverAllows(t *testing.T) {
 // One who may do nothing there is told which right a cancel needs, and not the one that looking needs.
 func TestIssue20ACancelNamesTheRightThatItNeeds(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "bob"
+	w.belongs("vps", "bob")
 	laptop := w.machine("laptop", "ann", owner(1))
 	w.machine("vps", "bob", owner(2))
 	w.sees(laptop, 2)
@@ -266,7 +266,7 @@ func TestIssue20ACancelNamesTheRightThatItNeeds(t *testing.T) {
 // What a machine no longer has is not shown as it was: only a machine that cannot be asked has its last word repeated.
 func TestIssue20WhatAMachineNoLongerHasIsNotShown(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "ann"
+	w.belongs("vps", "ann")
 	laptop := w.machine("laptop", "ann", owner(1))
 	vps := w.machine("vps", "ann", owner(2))
 	w.sees(laptop, 2)
@@ -282,7 +282,8 @@ func TestIssue20WhatAMachineNoLongerHasIsNotShown(t *testing.T) {
 // What a machine does not show any more is found by its id all the same.
 func TestWhatNoMachineShowsIsSought(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"], w.users["desk"] = "ann", "ann"
+	w.belongs("vps", "ann")
+	w.belongs("desk", "ann")
 	old := func(id int) daemonapi.Owner {
 		o, ended := owner(id), time.Now().Add(-72*time.Hour)
 		o.Status, o.Ended = "done", &ended
@@ -314,7 +315,7 @@ func TestWhatNoMachineShowsIsSought(t *testing.T) {
 // One machine that is asked for by its name answers itself, page by page, with more than it shows.
 func TestTheListOfOneMachine(t *testing.T) {
 	w := newWorld(t)
-	w.users["vps"] = "ann"
+	w.belongs("vps", "ann")
 	laptop := w.machine("laptop", "ann", owner(1))
 	vps := w.machine("vps", "ann")
 	ended := time.Now().Add(-72 * time.Hour)

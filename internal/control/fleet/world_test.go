@@ -47,17 +47,36 @@ type ownPlane struct {
 type world struct {
 	t     *testing.T
 	fleet *linktest.Fleet
-	users map[string]string // by machine
 	allow map[string][]config.FleetAllow
+
+	mu    sync.Mutex
+	users map[string]string // by machine; those that run read it
 }
 
 func newWorld(t *testing.T) *world {
 	return &world{t: t, fleet: linktest.New(t), users: map[string]string{}, allow: map[string][]config.FleetAllow{}}
 }
 
+// belongs says whose machine it is, before it is started or as it is.
+func (w *world) belongs(name, user string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.users[name] = user
+}
+
+// members are the machines and their users.
+func (w *world) members() (all []Member) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, user := range w.users {
+		all = append(all, Member{Name: name, User: user})
+	}
+	return all
+}
+
 // machine starts a machine of a user, which has these owners.
 func (w *world) machine(name, user string, owners ...daemonapi.Owner) *machine {
-	w.users[name] = user
+	w.belongs(name, user)
 	own := &ownPlane{owners: map[string]daemonapi.Owner{}}
 	for _, o := range owners {
 		own.owners[o.ID] = o
@@ -79,13 +98,8 @@ func (w *world) options(name string, own *ownPlane) Options {
 		Version: "v1", Plane: own, Handler: api.New(own, "v1"), Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Config:  func() *config.Global { return &config.Global{Fleet: config.Fleet{Allow: w.allow[name]}} },
 		Changed: func() {}, Trouble: func() error { return nil },
-		Self: func() (string, string) { return linktest.Name, name },
-		Members: func(context.Context, *link.Link) (all []Member, err error) {
-			for name, user := range w.users {
-				all = append(all, Member{Name: name, User: user})
-			}
-			return all, nil
-		},
+		Self:    func() (string, string) { return linktest.Name, name },
+		Members: func(context.Context, *link.Link) ([]Member, error) { return w.members(), nil },
 	}
 }
 
@@ -210,6 +224,8 @@ func (p *ownPlane) Decision(_ context.Context, id string) (daemonapi.Decision, e
 }
 
 func (p *ownPlane) Agents(_ context.Context, q *api.Query) (page api.Page[daemonapi.Agent], err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, o := range p.owners {
 		page.Items = append(page.Items, *o.Agent)
 	}
@@ -217,6 +233,8 @@ func (p *ownPlane) Agents(_ context.Context, q *api.Query) (page api.Page[daemon
 }
 
 func (p *ownPlane) Decisions(_ context.Context, q *api.Query) (page api.Page[daemonapi.Decision], err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, o := range p.owners {
 		page.Items = append(page.Items, *o.Decision)
 	}
@@ -282,10 +300,14 @@ func (p *ownPlane) Log(_ context.Context, _ string, q api.LogQuery, to io.Writer
 }
 
 func (p *ownPlane) Jobs(context.Context, *api.Query) (api.Page[daemonapi.Job], error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return api.Page[daemonapi.Job]{Items: slices.Clone(p.jobs)}, nil
 }
 
 func (p *ownPlane) Job(_ context.Context, id string) (daemonapi.Job, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, j := range p.jobs {
 		if j.ID == id {
 			return j, nil
