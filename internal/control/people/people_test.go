@@ -97,7 +97,7 @@ func TestTroubleUntilTheNextSuccess(t *testing.T) {
 
 	good.answer(http.StatusForbidden) // now nobody is told
 	err := s.Notify(t.Context(), decided)
-	if err == nil || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "403") != 2 {
+	if err == nil || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "403 Forbidden") != 2 {
 		t.Errorf("it says %v", err)
 	}
 	good.answer(http.StatusOK)
