@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,18 +33,23 @@ func TestCommittedSchemaIsWhatTheGeneratorWrites(t *testing.T) {
 	}
 }
 
+// forEditors is the schema that editors are given.
+var forEditors = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(published.Runbook()))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("runbook.json", document); err != nil {
+		return nil, err
+	}
+	return compiler.Compile("runbook.json")
+})
+
 // accepts reports whether an editor that has the schema accepts a runbook.
 func accepts(t testing.TB, text string) bool {
 	t.Helper()
-	compiler := jsonschema.NewCompiler()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(published.Runbook()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := compiler.AddResource("runbook.json", document); err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := compiler.Compile("runbook.json")
+	compiled, err := forEditors()
 	check(t, err)
 	var content map[string]any
 	if err := toml.Unmarshal([]byte(text), &content); err != nil {
