@@ -85,7 +85,7 @@ whole: ## tests of the programs as people run them
 	$(TESTS) $$($(GO) list ./test/conformance ./test/web ./test/... | grep -v '/test/e2e$$')
 
 unit: ## unit, script and fuzz-seed tests under the race detector
-	CGO_ENABLED=1 $(TESTS) -race ./internal/cli ./cmd/... ./internal/... ./packaging/...
+	CGO_ENABLED=1 $(TESTS) -race ./internal/cli ./internal/gate/stop ./internal/agents/errand ./cmd/... ./internal/... ./packaging/...
 
 # Three clients per core: they wait a good deal, some of them for a minute.
 e2e: ## tests with the real client; none may be skipped
