@@ -23,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build install uninstall run test format check whole unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents chaos-fleet powerloss powerloss-boot stress pictures site release generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents chaos-fleet powerloss powerloss-boot stress pictures site release generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -54,7 +54,7 @@ test: setup format ## everything CI runs
 	$(KEEP) $(GO) build -o /dev/null ./cmd/...
 	@nice -n 19 $(MAKE) --no-print-directory --keep-going check cross > beside.log 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory --keep-going e2e wine > clients.log 2>&1 & clients=$$!; \
-	$(MAKE) --no-print-directory --keep-going whole unit; code=$$?; \
+	$(MAKE) --no-print-directory unit; code=$$?; \
 	wait $$clients || code=1; cat clients.log; \
 	wait $$beside || code=1; cat beside.log; exit $$code
 
@@ -70,22 +70,17 @@ check: format ## vet and lint
 	$(KEEP) $(GO) tool -modfile=tools/go.mod staticcheck ./...
 
 # A test that cannot run fails.
-whole unit e2e: export STOPGATE_TESTS = require
+unit e2e: export STOPGATE_TESTS = require
 
 # check has vetted everything, or will. The tests run in the worst environment that we know of, and
 # what they build is what everybody builds. Those that take longest begin first, and one more
 # package is tested at once than there are cores: they wait a good deal. Linking takes a quarter
 # without what debuggers need, and a program with the race detector does not sleep for a second
 # before it ends.
-TESTS = $(KEEP) $(GO) test -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
-  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all'
-
-# The race detector would see the tests alone: what they test runs in processes of its own.
-whole: ## tests of the programs as people run them
-	$(TESTS) $$($(GO) list ./test/conformance ./test/web ./test/... | grep -v '/test/e2e$$')
-
 unit: ## unit, script and fuzz-seed tests under the race detector
-	CGO_ENABLED=1 $(TESTS) -race ./internal/cli ./internal/gate/stop ./internal/agents/errand ./cmd/... ./internal/... ./packaging/...
+	CGO_ENABLED=1 $(KEEP) $(GO) test -race -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
+	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all' \
+	  $$($(GO) list ./test/conformance ./test/web ./test/... ./internal/cli ./internal/gate/stop ./internal/agents/errand ./cmd/... ./internal/... ./packaging/... | grep -v '/test/e2e$$')
 
 # Three clients per core: they wait a good deal, some of them for a minute.
 e2e: ## tests with the real client; none may be skipped

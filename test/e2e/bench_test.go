@@ -93,7 +93,6 @@ func newBench(t testing.TB) *bench {
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1", // otherwise the client clones it over the network
-		"BUN_JSC_useDFGJIT=0",                                    // a client that lives for seconds compiles more than it gains: a sixth of its time
 	}
 	b.seedHome()
 	b.seedProject()
