@@ -124,7 +124,7 @@ var aRelease = lazyregexp.New(`^v\d+\.\d+\.\d+$`)
 
 // releaseOf is what a workflow installs: this very version if it is a release, else the latest one.
 func releaseOf(version string) string {
-	if aRelease().MatchString(version) {
+	if aRelease.Get().MatchString(version) {
 		return version
 	}
 	return "latest"

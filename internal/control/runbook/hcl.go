@@ -354,7 +354,7 @@ var anExpansion = lazyregexp.New(`[^$]\$\{[A-Za-z_][A-Za-z0-9_.]*:[^{}"\n]*\}`)
 
 // hideExpansions puts names of the same length in the place of what HCL cannot read.
 func hideExpansions(text []byte) []byte {
-	return anExpansion().ReplaceAllFunc(text, func(found []byte) []byte {
+	return anExpansion.Get().ReplaceAllFunc(text, func(found []byte) []byte {
 		const before = len("x${")
 		name := strings.Repeat("x", len(found)-before-len("}"))
 		return slices.Concat(found[:before], []byte(name), []byte("}"))

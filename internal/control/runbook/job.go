@@ -33,7 +33,7 @@ var fleetNamed = document.New(func(v value, to *string) bool {
 	if !is(v, document.Text, "") {
 		return false
 	}
-	if !aFleetName().MatchString(v.Node.Text()) {
+	if !aFleetName.Get().MatchString(v.Node.Text()) {
 		v.Fault(quote(v.Node.Text())+" has other characters than a-z, 0-9 and -, or more than 32", "")
 		return false
 	}

@@ -76,7 +76,7 @@ func TestIssue18EveryClassIsStyled(t *testing.T) {
 	style, err := assetFiles.ReadFile("assets/page.css")
 	check(t, err)
 	styled := map[string]bool{}
-	for _, found := range styledClass().FindAllStringSubmatch(string(style), -1) {
+	for _, found := range styledClass.Get().FindAllStringSubmatch(string(style), -1) {
 		styled[found[1]] = true
 	}
 	all, err := fs.Glob(templateFiles, "templates/*.html")
@@ -84,7 +84,7 @@ func TestIssue18EveryClassIsStyled(t *testing.T) {
 	for _, name := range all {
 		text, err := templateFiles.ReadFile(name)
 		check(t, err)
-		for _, found := range usedClasses().FindAllStringSubmatch(string(text), -1) {
+		for _, found := range usedClasses.Get().FindAllStringSubmatch(string(text), -1) {
 			for class := range strings.FieldsSeq(found[1]) {
 				if !styled[class] {
 					t.Errorf("%s: nothing styles %q", name, class)

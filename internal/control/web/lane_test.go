@@ -75,7 +75,7 @@ func TestIssue18SessionsAreBounded(t *testing.T) {
 		s.record(event.Record{Event: "SessionStart", Session: fmt.Sprintf("s%03d", i), Project: "/" + strings.Repeat("p", 10_000)})
 	}
 	seen := map[string]bool{}
-	link := lazyregexp.New(`id="s-(s\d+)"`)()
+	link := lazyregexp.New(`id="s-(s\d+)"`).Get()
 	for address, pages := "/sessions", 0; address != ""; pages++ {
 		r := v.get(address)
 		if pages > 3 || len(r.body) > 100<<10 {
@@ -98,7 +98,7 @@ func TestIssue18SessionsAreBounded(t *testing.T) {
 
 // moreLink is the address behind "More" or "Earlier".
 func moreLink(body string) string {
-	m := lazyregexp.New(`class="more"><a href="([^"]+)"`)().FindStringSubmatch(body)
+	m := lazyregexp.New(`class="more"><a href="([^"]+)"`).Get().FindStringSubmatch(body)
 	if m == nil {
 		return ""
 	}

@@ -41,10 +41,10 @@ func TestIssue18EveryPageIsGuarded(t *testing.T) {
 					t.Errorf("%s: %q", name, got)
 				}
 			}
-			if found := inline().FindString(r.body); found != "" {
+			if found := inline.Get().FindString(r.body); found != "" {
 				t.Errorf("inline: %q", found)
 			}
-			if found := foreign().FindString(r.body); found != "" {
+			if found := foreign.Get().FindString(r.body); found != "" {
 				t.Errorf("another host: %q", found)
 			}
 			if !strings.Contains(r.body, "<title>") || strings.Contains(r.body, blank) || strings.Contains(r.body, "ZgotmplZ") {

@@ -35,7 +35,7 @@ var gitWord = lazyregexp.New(`(^|[^\w.-])git($|[^\w.-])`)
 // usesGit reports whether a script has the command git in it, or the base that we tell gates:
 // only git knows what that is.
 func usesGit(script string) bool {
-	return gitWord().MatchString(script) || strings.Contains(script, baseVariable)
+	return gitWord.Get().MatchString(script) || strings.Contains(script, baseVariable)
 }
 
 // baseVariable tells a check what changes are counted from.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -73,7 +72,7 @@ func hashComments(name string) bool {
 
 // withoutHash takes a comment off a line. A # in a text is none, lest a skip hide behind it.
 func withoutHash(l string) string {
-	for _, at := range hash().FindAllStringIndex(l, -1) {
+	for _, at := range hash.Get().FindAllStringIndex(l, -1) {
 		before := l[:at[0]]
 		if strings.Count(before, `"`)%2 == 0 && strings.Count(before, "'")%2 == 0 {
 			return before
@@ -85,7 +84,7 @@ func withoutHash(l string) string {
 // withoutBlocks takes comments as C has them off a line. Directives that stand in a comment
 // stay: one that is new keeps a file from being compiled.
 func withoutBlocks(l string, inside bool) (string, bool) {
-	if !inside && directive().MatchString(l) {
+	if !inside && directive.Get().MatchString(l) {
 		return l, false
 	}
 	var out strings.Builder
@@ -123,24 +122,22 @@ var (
 	directive = lazyregexp.New(directiveText)
 
 	// named are the lines that begin a test and have its name.
-	named = sync.OnceValue(func() []*regexp.Regexp {
-		return []*regexp.Regexp{
-			// Go.
-			regexp.MustCompile(`^\s*func\s+(?:\([^)]*\)\s*)?((?:Test|Benchmark|Fuzz|Example)\w*)\s*\(`),
-			// Its subtests.
-			regexp.MustCompile(`\b[a-z]\w*\.Run\(\s*("[^"]*"|` + "`[^`]*`" + `)\s*,`),
-			// Python.
-			regexp.MustCompile(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),
-			// Its groups.
-			regexp.MustCompile(`^\s*class\s+(Test\w*)\b`),
-			// JavaScript.
-			regexp.MustCompile(`\b(?:x|f)?(?:it|test|specify|describe|suite|context)(?:\.\w+(?:\([^)]*\))?)*\s*\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`),
-			// Ruby.
-			regexp.MustCompile(`^\s*(?:RSpec\.)?[xf]?(?:it|specify|example|scenario|describe|context|feature|test)\s+('[^']*'|"[^"]*").*\bdo\b`),
-			// Its minitest.
-			regexp.MustCompile(`^\s*def\s+(test_\w+[?!]?)\s*$`),
-		}
-	})
+	named = []*lazyregexp.Regexp{
+		// Go.
+		lazyregexp.New(`^\s*func\s+(?:\([^)]*\)\s*)?((?:Test|Benchmark|Fuzz|Example)\w*)\s*\(`),
+		// Its subtests.
+		lazyregexp.New(`\b[a-z]\w*\.Run\(\s*("[^"]*"|` + "`[^`]*`" + `)\s*,`),
+		// Python.
+		lazyregexp.New(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),
+		// Its groups.
+		lazyregexp.New(`^\s*class\s+(Test\w*)\b`),
+		// JavaScript.
+		lazyregexp.New(`\b(?:x|f)?(?:it|test|specify|describe|suite|context)(?:\.\w+(?:\([^)]*\))?)*\s*\(\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`),
+		// Ruby.
+		lazyregexp.New(`^\s*(?:RSpec\.)?[xf]?(?:it|specify|example|scenario|describe|context|feature|test)\s+('[^']*'|"[^"]*").*\bdo\b`),
+		// Its minitest.
+		lazyregexp.New(`^\s*def\s+(test_\w+[?!]?)\s*$`),
+	}
 
 	// marked is a line that makes a test of the next function.
 	marked   = lazyregexp.New(`^\s*(?:#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest|wasm_bindgen_test)\b|@(?:Test|ParameterizedTest|RepeatedTest)\b|\[(?:Test|TestMethod|Fact|Theory)\b)`)
@@ -151,14 +148,14 @@ var (
 func tests(lines []string) (all []line) {
 	pending := false
 	for i, l := range lines {
-		pending = pending || marked().MatchString(l)
-		if found := function().FindStringSubmatch(l); pending && found != nil {
+		pending = pending || marked.Get().MatchString(l)
+		if found := function.Get().FindStringSubmatch(l); pending && found != nil {
 			all = append(all, line{i + 1, found[1]})
 			pending = false
 			continue
 		}
-		for _, begin := range named() {
-			for _, found := range begin.FindAllStringSubmatch(l, -1) {
+		for _, begin := range named {
+			for _, found := range begin.Get().FindAllStringSubmatch(l, -1) {
 				all = append(all, line{i + 1, found[1]})
 			}
 		}
@@ -167,7 +164,7 @@ func tests(lines []string) (all []line) {
 }
 
 // skip is what keeps a test from running, or its failure from counting.
-var skip = lazyregexp.Any(
+var skip = lazyregexp.New(
 	// Go, with Ginkgo.
 	`\b\w+\.(?:Skip|Skipf|SkipNow)\(`, `\btesting\.Short\(\)`, directiveText, `\bgo test\b.*\s-(?:short|skip)\b`,
 	`\b[FPX](?:It|Specify|Describe|DescribeTable|Context|When|Entry)\(`,
@@ -198,12 +195,12 @@ var skip = lazyregexp.Any(
 func skips(e edit, where func(int) string) (notes []string) {
 	had := map[string]int{}
 	for _, l := range e.removed {
-		for _, found := range skip().FindAllString(l.text, -1) {
+		for _, found := range skip.Get().FindAllString(l.text, -1) {
 			had[found]++
 		}
 	}
 	for _, l := range e.added {
-		for _, found := range skip().FindAllString(l.text, -1) {
+		for _, found := range skip.Get().FindAllString(l.text, -1) {
 			if had[found]--; had[found] < 0 {
 				notes = append(notes, "added skip "+short(strings.Trim(found, ",(:= '\"`"))+where(l.number))
 			}
@@ -216,20 +213,19 @@ var (
 	number = lazyregexp.New(`\d+(?:[._]\d+)*`)
 	// least are the words of lines on which a number is a lower bound, most those on which it
 	// is an upper one.
-	least = lazyregexp.New(`(?i)cover|thresh|fail[_-]?under|` + word("min") + `|at[_-]?least|percent|\bscore\b|["']?\b(?:branches|lines|statements|functions|target)\b["']?\s*[:=]`)
-	most  = lazyregexp.New(`(?i)` + word("max") + `|at[_-]?most|tolerance|allowed`)
+	least = lazyregexp.New(`(?i)cover|thresh|fail[_-]?under|` + minWord + `|at[_-]?least|percent|\bscore\b|["']?\b(?:branches|lines|statements|functions|target)\b["']?\s*[:=]`)
+	most  = lazyregexp.New(`(?i)` + maxWord + `|at[_-]?most|tolerance|allowed`)
 	// slack is what Codecov calls the part by which coverage may fall.
 	slack = lazyregexp.New(`\bthreshold\s*:`)
 	// set is a line that gives something a number, as a setting does.
 	set = lazyregexp.New(`[:=>]\s*["']?\d|--[\w-]+[= ]\d|\bm(?:in|ax)imum_\w+[ (]\s*\d`)
 )
 
-// word matches a word, also as part of a name: min, min_lines, minLines, lines-min, but not
-// minutes.
-func word(w string) string {
-	title := strings.ToUpper(w[:1]) + w[1:]
-	return `\b` + w + `(?:imum|\b|_|-|(?-i:[A-Z]))|[_-]` + w + `\b|(?-i:[a-z]` + title + `(?:[A-Z]|\b))`
-}
+// Words, also as parts of a name: min, min_lines, minLines, lines-min, but not minutes.
+const (
+	minWord = `\bmin(?:imum|\b|_|-|(?-i:[A-Z]))|[_-]min\b|(?-i:[a-z]Min(?:[A-Z]|\b))`
+	maxWord = `\bmax(?:imum|\b|_|-|(?-i:[A-Z]))|[_-]max\b|(?-i:[a-z]Max(?:[A-Z]|\b))`
+)
 
 // thresholds names the bounds that an edit loosens. Two lines are about the same bound if
 // they differ in numbers alone.
@@ -237,30 +233,30 @@ func thresholds(name string, e edit, where func(int) string) (notes []string) {
 	codecov := strings.Contains(strings.ToLower(path.Base(name)), "codecov")
 	after := map[string][]line{}
 	for _, l := range e.added {
-		form := number().ReplaceAllString(strings.TrimSpace(l.text), "0")
+		form := number.Get().ReplaceAllString(strings.TrimSpace(l.text), "0")
 		after[form] = append(after[form], l)
 	}
 	for _, l := range e.removed {
 		text := strings.TrimSpace(l.text)
-		numbers := number().FindAllString(text, -1)
-		lower, upper := least().MatchString(text), most().MatchString(text)
-		if codecov && slack().MatchString(text) {
+		numbers := number.Get().FindAllString(text, -1)
+		lower, upper := least.Get().MatchString(text), most.Get().MatchString(text)
+		if codecov && slack.Get().MatchString(text) {
 			lower, upper = false, true
 		}
 		if len(numbers) == 0 || !lower && !upper {
 			continue
 		}
-		form := number().ReplaceAllString(text, "0")
+		form := number.Get().ReplaceAllString(text, "0")
 		same := after[form]
 		if len(same) == 0 {
-			if set().MatchString(text) {
+			if set.Get().MatchString(text) {
 				notes = append(notes, "removed threshold "+short(text)+where(l.number))
 			}
 			continue
 		}
 		now := same[0]
 		after[form] = same[1:]
-		for i, is := range number().FindAllString(now.text, -1) {
+		for i, is := range number.Get().FindAllString(now.text, -1) {
 			was := numbers[i]
 			switch {
 			case lower && value(is) < value(was):
@@ -285,7 +281,7 @@ var (
 // switches names the settings that an edit turns so that less counts.
 func switches(e edit, where func(int) string) (notes []string) {
 	for _, w := range []struct {
-		names    func() *regexp.Regexp
+		names    *lazyregexp.Regexp
 		from, to []line
 		what     string
 	}{
@@ -294,12 +290,12 @@ func switches(e edit, where func(int) string) (notes []string) {
 	} {
 		others := map[string]int{}
 		for _, l := range w.to {
-			for _, name := range switchedOn(w.names(), l.text) {
+			for _, name := range switchedOn(w.names.Get(), l.text) {
 				others[name]++
 			}
 		}
 		for _, l := range w.from {
-			for _, name := range switchedOn(w.names(), l.text) {
+			for _, name := range switchedOn(w.names.Get(), l.text) {
 				if others[name]--; others[name] < 0 {
 					notes = append(notes, w.what+name+where(l.number))
 				}
@@ -314,7 +310,7 @@ func switchedOn(names *regexp.Regexp, text string) (on []string) {
 	for _, at := range names.FindAllStringIndex(text, -1) {
 		name, before, behind := text[at[0]:at[1]], text[:at[0]], text[at[1]:]
 		flag := strings.HasPrefix(name, "-D") || strings.HasSuffix(before, "--")
-		value := given().FindStringSubmatch(behind)
+		value := given.Get().FindStringSubmatch(behind)
 		switch {
 		case value != nil && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(value[1])),
 			value == nil && flag,

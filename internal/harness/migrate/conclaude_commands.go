@@ -146,7 +146,7 @@ var conclaudeVariable = lazyregexp.New(`\bCONCLAUDE_[A-Z_]*[A-Z]`)
 // variablesIn are conclaude's variables that a command names, each once. The one for the directory of the
 // configuration is not among them: it is replaced.
 func variablesIn(c conclaudeCommand) (names []string) {
-	for _, name := range conclaudeVariable().FindAllString(strings.Join(c.lines, "\n"), -1) {
+	for _, name := range conclaudeVariable.Get().FindAllString(strings.Join(c.lines, "\n"), -1) {
 		if name != configDir && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -300,7 +300,7 @@ var notInNames = lazyregexp.New(`[^A-Za-z0-9._]+`)
 // nameFor is a name for a check of a command: its first words.
 func nameFor(command string) string {
 	const longest = 40
-	name := strings.Trim(notInNames().ReplaceAllString(command, "-"), "-._")
+	name := strings.Trim(notInNames.Get().ReplaceAllString(command, "-"), "-._")
 	if len(name) > longest {
 		name = strings.TrimRight(name[:longest], "-._")
 	}
@@ -336,5 +336,5 @@ var (
 // isPlainShell reports whether every shell reads a line in the same way.
 func isPlainShell(line string) bool {
 	line = strings.ReplaceAll(line, "&&", ";")
-	return plainShell().MatchString(line) && !onlyBash().MatchString(line)
+	return plainShell.Get().MatchString(line) && !onlyBash.Get().MatchString(line)
 }

@@ -177,17 +177,53 @@ var (
 	unclearWords = []string{"for", "case", "select", "function", "eval", "source", ".", "trap", "alias"}
 )
 
-// starters start the command behind their options. The options that are named here have a value.
-var starters = map[string][]string{
-	"env": {"-u", "-C"}, "exec": {"-a"}, "command": nil, "nohup": nil, "time": {"-o", "-f"}, "setsid": nil, "nice": {"-n"}, "ionice": {"-c", "-n"},
-	"stdbuf": {"-i", "-o", "-e"}, "timeout": {"-k", "-s"}, "sudo": {"-u", "-g"}, "doas": {"-u"}, "npx": {"-p", "--package"}, "bunx": {"-p", "--package"},
-	"pnpx": {"--package"},
+// table has words by a name. A map would be made anew at each start of the program.
+type table []struct {
+	name  string
+	words []string
 }
 
+func (t table) get(name string) (words []string, found bool) {
+	for _, row := range t {
+		if row.name == name {
+			return row.words, true
+		}
+	}
+	return nil, false
+}
+
+// starters start the command behind their options. The options that are named here have a value.
+var starters = table{
+	{"env", []string{"-u", "-C"}},
+	{"exec", []string{"-a"}},
+	{"command", nil},
+	{"nohup", nil},
+	{"time", []string{"-o", "-f"}},
+	{"setsid", nil},
+	{"nice", []string{"-n"}},
+	{"ionice", []string{"-c", "-n"}},
+	{"stdbuf", []string{"-i", "-o", "-e"}},
+	{"timeout", []string{"-k", "-s"}},
+	{"sudo", []string{"-u", "-g"}},
+	{"doas", []string{"-u"}},
+	{"npx", packageOptions},
+	{"bunx", packageOptions},
+	{"pnpx", []string{"--package"}},
+}
+
+var packageOptions = []string{"-p", "--package"}
+
 // managers have commands that start a program.
-var managers = map[string][]string{
-	"npm": {"exec", "x"}, "pnpm": {"dlx", "exec", "run"}, "yarn": {"dlx", "exec", "run"}, "bun": {"x", "run"},
-	"mise": {"exec", "x"}, "asdf": {"exec"}, "volta": {"run"}, "direnv": {"exec"}, "nix": {"run"},
+var managers = table{
+	{"npm", []string{"exec", "x"}},
+	{"pnpm", []string{"dlx", "exec", "run"}},
+	{"yarn", []string{"dlx", "exec", "run"}},
+	{"bun", []string{"x", "run"}},
+	{"mise", []string{"exec", "x"}},
+	{"asdf", []string{"exec"}},
+	{"volta", []string{"run"}},
+	{"direnv", []string{"exec"}},
+	{"nix", []string{"run"}},
 }
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
@@ -196,21 +232,23 @@ var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
 func unwrapped(words []string, depth int) (all [][]string, clear bool) {
 	for len(words) > 0 {
 		name := toolName(words[0])
-		switch rest, known := starters[name]; {
+		rest, starts := starters.get(name)
+		_, manages := managers.get(name)
+		switch {
 		case slices.Contains(leadingWords, name) || assigns(words[0]):
 			words = words[1:]
 		case slices.Contains(unclearWords, name):
 			return [][]string{words}, false
 		case name == "command" && len(words) > 1 && strings.EqualFold(words[1], "-v"):
 			return [][]string{words}, true
-		case known:
+		case starts:
 			words = afterOptions(words[1:], rest)
 			if name == "timeout" && len(words) > 0 {
 				words = words[1:] // how long
 			}
 		case slices.Contains(shells, name):
 			return inShell(words, depth)
-		case managers[name] != nil:
+		case manages:
 			started, starts := managed(words)
 			if !starts {
 				return [][]string{words}, true
@@ -270,11 +308,11 @@ func managed(words []string) (started []string, starts bool) {
 	if len(rest) == 0 {
 		return nil, false
 	}
-	if !slices.Contains(managers[name], rest[0]) {
+	if commands, _ := managers.get(name); !slices.Contains(commands, rest[0]) {
 		return rest, name == "pnpm" || name == "yarn" // they take the name of a program for a command
 	}
 
-	rest = afterOptions(rest[1:], starters["npx"])
+	rest = afterOptions(rest[1:], packageOptions)
 	end := slices.Index(rest, "--")
 	switch {
 	case name == "nix" && len(rest) > 0:

@@ -67,7 +67,7 @@ func scalar(value any) string {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n", ".inf", ".nan":
 		return quotedText(value)
 	}
-	if isText && plainText().MatchString(text) {
+	if isText && plainText.Get().MatchString(text) {
 		return text
 	}
 	return quotedText(value)

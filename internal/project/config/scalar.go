@@ -63,7 +63,7 @@ func someText() schema { return document.AnyText().With("minLength", 1) }
 // matching reads a text that a pattern matches.
 func matching(pattern, otherwise, hint string) typeOf[string] {
 	matches := lazyregexp.New(pattern)
-	matched := func(text string) bool { return matches().MatchString(text) }
+	matched := func(text string) bool { return matches.Get().MatchString(text) }
 	return textThat(anyText, rule{matched, otherwise, hint}).As(func() schema { return document.Matching(pattern) })
 }
 

@@ -71,6 +71,12 @@ func TestFormatOnDisk(t *testing.T) {
 	if got := checksum([]byte("123456789")); string(got) != "cbf43926" {
 		t.Errorf("checksum of 123456789 is %s, want cbf43926", got)
 	}
+	for _, n := range []int{0, 1, 7, 600, 4 << 10, 4<<10 + 1, 1 << 16} {
+		body := bytes.Repeat([]byte("a\xff"), n)[:n]
+		if own, sum := ownChecksum(body), checksum(body); !bytes.Equal(own, sum) {
+			t.Errorf("%d bytes are written with %s and read with %s", n, own, sum)
+		}
+	}
 }
 
 func TestAppendFillsTheRecord(t *testing.T) {

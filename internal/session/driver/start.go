@@ -13,15 +13,25 @@ import (
 )
 
 // InHook is the driver for a hook. What it starts waits for the end of this process: until then
-// the client waits too.
+// the client waits too. Few hooks start a watcher, so the program is not looked for before.
 func InHook(stateDir, globalConfig string, log func(format string, args ...any)) *Driver {
-	return newDriver(stateDir, globalConfig, log, process.DetachAfter)
+	d := newDriver(stateDir, globalConfig, log, process.DetachAfter)
+	d.StartWatch = func() error {
+		if err := d.watchedByUs(); err != nil {
+			return err
+		}
+		return d.StartWatch()
+	}
+	return d
 }
 
 // Outside is the driver for everything else. It reads a client's screen as the global config
 // says; one that is invalid counts as empty, as it does for hooks.
 func Outside(stateDir, globalConfig string, log func(format string, args ...any)) *Driver {
 	d := newDriver(stateDir, globalConfig, log, process.Detach)
+	if err := d.watchedByUs(); err != nil {
+		log("cannot watch over the queues: %v", err)
+	}
 	if global, err := config.LoadGlobal(globalConfig); err == nil {
 		d.Screen = global.Terminal
 	}
@@ -29,7 +39,7 @@ func Outside(stateDir, globalConfig string, log func(format string, args ...any)
 }
 
 func newDriver(stateDir, globalConfig string, log func(format string, args ...any), detach detacher) *Driver {
-	d := &Driver{
+	return &Driver{
 		StateDir:  stateDir,
 		ConfigDir: filepath.Dir(globalConfig),
 		Environ:   os.Environ(),
@@ -50,10 +60,15 @@ func newDriver(stateDir, globalConfig string, log func(format string, args ...an
 			return startLogged(process.Detach, stateDir, "wake.log", os.Environ(), stopgated, "wake-send")
 		},
 	}
-	if stopgate, err := program.Stopgate(); err == nil {
+}
+
+// watchedByUs has the program that this one is, or comes with, watch over the queues.
+func (d *Driver) watchedByUs() error {
+	stopgate, err := program.Stopgate()
+	if err == nil {
 		d.Watched(stopgate, os.Environ())
 	}
-	return d
+	return err
 }
 
 // Watched has the program stopgate watch over the queues, with this environment.

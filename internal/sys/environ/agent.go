@@ -13,13 +13,15 @@ type marker struct {
 
 // agentMarkers are all markers that are known. AI_AGENT names any agent, Claude Code among
 // them. OJ_AGENT_ID and STOPGATE_AGENT_ID are for agents of pipelines.
-var agentMarkers = slices.Concat([]marker{
-	{name: "CLAUDECODE"},
-	{name: "CLAUDE_CODE_CHILD_SESSION"},
-	{name: "AI_AGENT"}, // github.com/vercel/detect-agent
-	{name: "STOPGATE_AGENT_ID"},
-	{name: "OJ_AGENT_ID"},
-}, foreignMarkers)
+func agentMarkers() []marker {
+	return slices.Concat([]marker{
+		{name: "CLAUDECODE"},
+		{name: "CLAUDE_CODE_CHILD_SESSION"},
+		{name: "AI_AGENT"}, // github.com/vercel/detect-agent
+		{name: "STOPGATE_AGENT_ID"},
+		{name: "OJ_AGENT_ID"},
+	}, foreignMarkers)
+}
 
 // foreignMarkers are those of other programs than Claude Code, each with its source. Left out
 // is what a person's own shell may have as well: CURSOR_TRACE_ID, KIRO_AGENT_PATH, REPL_ID and
@@ -61,7 +63,7 @@ func (m marker) marks(environ []string) bool {
 // Agent is the variable by which an environment is known to be that of an agent's shell;
 // empty where it is not.
 func Agent(environ []string) (name string) {
-	for _, m := range agentMarkers {
+	for _, m := range agentMarkers() {
 		if m.marks(environ) {
 			return m.name
 		}

@@ -30,7 +30,7 @@ func (r Repo) Filtered(ctx context.Context) ([]string, error) {
 	var pathspecs []string
 	for record := range records(out) {
 		key, command, _ := strings.Cut(record, "\n")
-		if driver := filterKey().FindStringSubmatch(key); driver != nil && command != "" && !slices.Contains(known, command) {
+		if driver := filterKey.Get().FindStringSubmatch(key); driver != nil && command != "" && !slices.Contains(known, command) {
 			pathspecs = append(pathspecs, ":(attr:filter="+driver[1]+")")
 		}
 	}

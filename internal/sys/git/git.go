@@ -41,7 +41,7 @@ func At(dir string, environment []string) Repo {
 
 // always are the options of every call. The settings among them are those by which a
 // repository could keep changes from us.
-var always = func() []string {
+func always() []string {
 	options := []string{"--no-pager"}
 	settings := []string{
 		"core.fsmonitor=false", "core.quotePath=false",
@@ -57,7 +57,7 @@ var always = func() []string {
 		options = append(options, "-c", setting)
 	}
 	return options
-}()
+}
 
 // run gives git's output to stdout.
 func (r Repo) run(ctx context.Context, stdout io.Writer, args ...string) error {
@@ -78,7 +78,7 @@ func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, start
 		return "", ErrNotInstalled
 	}
 	stderr := &head{}
-	cmd := exec.CommandContext(ctx, r.program, slices.Concat(always, args)...)
+	cmd := exec.CommandContext(ctx, r.program, slices.Concat(always(), args)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, guarded{stdout}, stderr
 	process.ContainTool(cmd)

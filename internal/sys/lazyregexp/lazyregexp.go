@@ -8,12 +8,19 @@ import (
 	"sync"
 )
 
-// Any matches what one of the patterns does.
-func Any(patterns ...string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(patterns, "|")) })
+// Regexp is a regular expression that is not compiled before it is used. As a variable of a package
+// it costs nothing at the start: the compiler lays it out, where a closure would be made.
+type Regexp struct {
+	patterns []string
+	once     sync.Once
+	compiled *regexp.Regexp
 }
 
-// New compiles the pattern at the first call of what it returns.
-func New(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+// New matches what one of the patterns does.
+func New(patterns ...string) *Regexp { return &Regexp{patterns: patterns} }
+
+// Get compiles the expression at its first call.
+func (r *Regexp) Get() *regexp.Regexp {
+	r.once.Do(func() { r.compiled = regexp.MustCompile(strings.Join(r.patterns, "|")) })
+	return r.compiled
 }

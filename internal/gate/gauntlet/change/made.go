@@ -19,8 +19,8 @@ func (w *Worktree) Made(ctx context.Context, p Position, since Start) ([]string,
 		return nil, nil
 	}
 	all, whole := moves(p.GitDir, since)
-	commits := slices.Concat(made(all, makes()), since.Elsewhere)
-	brought := slices.DeleteFunc(all, func(m move) bool { return alone().MatchString(m.what) && !merges().MatchString(m.what) })
+	commits := slices.Concat(made(all, makes.Get()), since.Elsewhere)
+	brought := slices.DeleteFunc(all, func(m move) bool { return alone.Get().MatchString(m.what) && !merges.Get().MatchString(m.what) })
 	if !whole && since.Reflog.Head != "" {
 		brought = append(brought, move{from: since.Reflog.Head, to: p.Head})
 	}
@@ -36,13 +36,13 @@ func MadeAt(root string, since Start) []string {
 		return nil
 	}
 	all, _ := moves(gitDir, since)
-	return made(all, makes())
+	return made(all, makes.Get())
 }
 
 // Picked lists those of Made that a rebase took over as they were.
 func (w *Worktree) Picked(p Position, since Start) []string {
 	all, _ := moves(p.GitDir, since)
-	return made(all, picks())
+	return made(all, picks.Get())
 }
 
 // makes are what git writes into the reflog when it makes a commit.
