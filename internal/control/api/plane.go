@@ -124,3 +124,8 @@ const Now = math.MaxUint64
 // Error is a failure that the client is told of. Without a status it gets that of its
 // code.
 type Error = daemonapi.Error
+
+// Refusal is a failure by its code. The hint is the command that helps; it may be empty.
+func Refusal(code, text, hint string) *Error {
+	return &Error{Status: StatusOf(code), Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // abandon gives up an owner that is held: what runs for it is ended, its own pipelines are cancelled, and
@@ -27,7 +28,7 @@ func (d *daemon) abandon(ctx context.Context, id string) (*engine.Owner, error) 
 	if err := d.forgetHeld(ctx, engine.Subject(o.Kind, id), id); err != nil {
 		return nil, err
 	}
-	nudge(d.groups.wake) // it may have taken room in a group
+	nudge.Reader(d.groups.wake) // it may have taken room in a group
 	d.core.trouble.set(noun(o.Kind)+" "+id, nil)
 	d.Log.Info("an owner was given up", "owner", id)
 	d.logError("cannot tell a pipeline that one of its own was given up", unlessRefused(d.core.missChildren(ctx)))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // admission lets those begin that wait for room in their group. It is one process for all of them,
@@ -17,13 +18,13 @@ type admission struct {
 
 func newAdmission(core *core) *admission {
 	a := &admission{core: core, wake: make(chan struct{}, 1)}
-	nudge(a.wake) // some may have waited for this daemon
+	nudge.Reader(a.wake) // some may have waited for this daemon
 	return a
 }
 
 func (a *admission) changed(before, after *engine.Owner) {
 	if engine.Moved(before, after) {
-		nudge(a.wake)
+		nudge.Reader(a.wake)
 	}
 }
 

@@ -27,11 +27,3 @@ func (b *bell) ring() {
 	}
 	b.next = nil
 }
-
-// nudge makes the one reader of a channel look, unless it was told to already.
-func nudge(reader chan<- struct{}) {
-	select {
-	case reader <- struct{}{}:
-	default:
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -18,7 +19,7 @@ func ambiguous(prefix string, lines []string) error {
 	if count > most {
 		lines = append(lines[:most], "…")
 	}
-	return failure("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", prefix, count), strings.Join(lines, "\n"))
+	return api.Refusal("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", prefix, count), strings.Join(lines, "\n"))
 }
 
 func isConflict(err error) bool { return daemonapi.Code(err) == "conflict" }

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -146,7 +148,7 @@ func (c *clerk) keepSchedule(ctx context.Context, shelf shelf, s runbook.Schedul
 		fact.Error = "missed: the daemon was not running"
 	default:
 		fact.Owner = intake.OwnerOf(shelf.root, plan.Key, turn.Due)
-		if err := c.begin(ctx, shelf, s, fact.Owner); unavailable(err) {
+		if err := c.begin(ctx, shelf, s, fact.Owner); daemonapi.Code(err) == "unavailable" {
 			return err // it is tried again
 		} else if err != nil {
 			fact.Owner, fact.Error = "", plain.Line(err.Error())
@@ -185,12 +187,6 @@ func (c *clerk) create(ctx context.Context, create engine.Create) error {
 	return err
 }
 
-// unavailable reports whether it is not known yet what came of something.
-func unavailable(err error) bool {
-	failed, ok := errors.AsType[*daemonapi.Error](err)
-	return err != nil && ok && failed.Code == "unavailable"
-}
-
 // SwitchSchedules lets the daemon keep a project's schedules, or no longer.
 func (p *plane) SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
 	shelf, err := p.shelf(s.Project)
@@ -200,7 +196,7 @@ func (p *plane) SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch)
 	root := filepath.Clean(s.Project)
 	if s.On && len(shelf.Scheduled()) == 0 {
 		hint := cmp.Or(shelf.notice, `add one to a command or a pipeline: schedule = "0 3 * * 1-5"`)
-		return nil, failure("invalid", "the runbooks of "+root+" have no schedule", hint)
+		return nil, api.Refusal("invalid", "the runbooks of "+root+" have no schedule", hint)
 	}
 	_, err = p.core.file(ctx, root, func(known *intake.Project) []intake.Fact {
 		switch {
@@ -268,7 +264,7 @@ func (p *plane) scheduleView(root string, s runbook.Scheduled) daemonapi.Schedul
 // depend on one.
 func (p *plane) intakeChanged() {
 	if p.clerk != nil {
-		nudge(p.clerk.wake)
+		nudge.Reader(p.clerk.wake)
 	}
 	roots := p.roots((*intake.Project).Waits)
 	p.core.trouble.set("cannot note which projects need the daemon", daemonapi.NoteDependents(p.opts.StateDir, slices.Clip(roots)))

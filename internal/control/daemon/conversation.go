@@ -23,7 +23,7 @@ func (p *plane) Conversation(ctx context.Context, id string, r api.Range) (daemo
 		return daemonapi.Conversation{}, err
 	}
 	if !a.Client {
-		return daemonapi.Conversation{}, failure("not_found", "agent "+a.ID+" is not Claude Code and has no conversation", "its output is in the log of "+a.Owner)
+		return daemonapi.Conversation{}, api.Refusal("not_found", "agent "+a.ID+" is not Claude Code and has no conversation", "its output is in the log of "+a.Owner)
 	}
 	return readConversation(a.Session, a.Transcript, r)
 }
@@ -43,7 +43,7 @@ func readConversation(session, path string, r api.Range) (daemonapi.Conversation
 	case errors.Is(err, fs.ErrNotExist):
 		return c, nil
 	case err != nil:
-		return c, failure("unavailable", plain.Line(err.Error()), "")
+		return c, api.Refusal("unavailable", plain.Line(err.Error()), "")
 	}
 	c.From, c.Next, c.Size = part.From, part.Next, part.Size
 	for _, e := range part.Events {
@@ -73,17 +73,17 @@ func (p *plane) Screen(ctx context.Context, id string, ansi bool) (daemonapi.Scr
 	}
 	switch {
 	case !a.Client:
-		return daemonapi.Screen{}, failure("not_found", "agent "+a.ID+" is not Claude Code and has no screen", "its output is in the log of "+a.Owner)
+		return daemonapi.Screen{}, api.Refusal("not_found", "agent "+a.ID+" is not Claude Code and has no screen", "its output is in the log of "+a.Owner)
 	case a.Terminal == nil:
-		return daemonapi.Screen{}, failure("conflict", "agent "+a.ID+" is "+a.Status+" and shows nothing", "")
+		return daemonapi.Screen{}, api.Refusal("conflict", "agent "+a.ID+" is "+a.Status+" and shows nothing", "")
 	case p.opts.Capture == nil:
-		return daemonapi.Screen{}, failure("unavailable", "this daemon cannot look at terminals", "")
+		return daemonapi.Screen{}, api.Refusal("unavailable", "this daemon cannot look at terminals", "")
 	}
 	ctx, cancel := context.WithTimeout(ctx, screenPatience)
 	defer cancel()
 	captured, err := p.opts.Capture(ctx, a.ID)
 	if err != nil {
-		return daemonapi.Screen{}, failure("unavailable", "cannot look at the terminal: "+plain.Line(err.Error()), "")
+		return daemonapi.Screen{}, api.Refusal("unavailable", "cannot look at the terminal: "+plain.Line(err.Error()), "")
 	}
 	view := daemonapi.Screen{Time: p.opts.Now().UTC(), Text: plain.Text(captured), Kind: terminal.Recognise(captured)}
 	if ansi {

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -128,14 +129,7 @@ func (c *clerk) failure(w crew, i intake.Item, why string, known bool) intake.Fa
 }
 
 // clipLine is as much of a line as a fact is to have.
-func clipLine(text string) string {
-	const most = 2000
-	runes := []rune(plain.Line(text))
-	if len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(runes)
-}
+func clipLine(text string) string { return plain.Clip(plain.Line(text), 2000) }
 
 // fileItem puts a fact on record about an item that is as it was.
 func (c *clerk) fileItem(ctx context.Context, root string, was intake.Item, f intake.Fact) error {
@@ -195,7 +189,7 @@ func (c *clerk) beginItem(ctx context.Context, root string, w crew, i intake.Ite
 		create.By = "worker " + w.Name
 		err = c.create(ctx, create)
 	}
-	if err == nil || unavailable(err) {
+	if err == nil || daemonapi.Code(err) == "unavailable" {
 		return err
 	}
 	return c.fileItem(ctx, root, i, c.failure(w, i, "not started: "+err.Error(), true))
@@ -322,7 +316,7 @@ func (c *clerk) ask(ctx context.Context, root string, w crew) (next time.Time) {
 		if ctx.Err() == nil {
 			c.core.trouble.set("source of queue "+w.Queue.Name+" in "+plain.Line(root), err)
 		}
-		nudge(c.wake)
+		nudge.Reader(c.wake)
 	}
 	if c.sources.spawn == nil {
 		run()

@@ -19,7 +19,7 @@ import (
 
 func (p *plane) Events(ctx context.Context, q *api.Query, after uint64) iter.Seq2[daemonapi.Event, error] {
 	if after == api.Now {
-		after = uint64(p.core.end())
+		after = uint64(p.core.position())
 	}
 	return func(yield func(daemonapi.Event, error) bool) {
 		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
@@ -45,13 +45,6 @@ func (p *plane) Events(ctx context.Context, q *api.Query, after uint64) iter.Seq
 			}
 		}
 	}
-}
-
-// end is the position of the newest event that the state has.
-func (c *core) end() store.Position {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.last
 }
 
 // asked is the step of an event, and whether a query asks for it.
@@ -126,7 +119,7 @@ const (
 )
 
 func (p *plane) History(ctx context.Context, q *api.Query, before uint64) (api.Page[daemonapi.Event], error) {
-	end := min(store.Position(before), p.core.end()+1)
+	end := min(store.Position(before), p.core.position()+1)
 	page := api.Page[daemonapi.Event]{}
 	next := func(at uint64) api.Place { return api.Place{ID: strconv.FormatUint(at, 10)} }
 	looked := 0

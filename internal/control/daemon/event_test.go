@@ -46,7 +46,7 @@ func TestHistoryOfEvents(t *testing.T) {
 		})
 	}
 	do(t, c, newID(7), engine.Input{ID: "cancel", Time: noon.Add(500 * time.Hour), What: engine.Cancel{Why: "enough"}})
-	last := uint64(c.end())
+	last := uint64(c.position())
 
 	var all []uint64
 	for at := last; at > 0; at-- {
@@ -109,7 +109,7 @@ func TestHistoryThatWasTrimmed(t *testing.T) {
 		cancel(n)
 	}
 	check(t, c.snapshot(t.Context()))
-	trimmedTo := uint64(c.end())
+	trimmedTo := uint64(c.position())
 	createdAt(t, c, 200, 200, shellPlan("one"), asIs)
 	check(t, c.snapshot(t.Context()))
 	cancel(200)
@@ -120,7 +120,7 @@ func TestHistoryThatWasTrimmed(t *testing.T) {
 	}
 	got, _ := history(t, p, api.Query{Limit: 3})
 	var want []uint64
-	for at := uint64(c.end()); at > trimmedTo; at-- {
+	for at := uint64(c.position()); at > trimmedTo; at-- {
 		want = append(want, at)
 	}
 	if !slices.Equal(got, want) {
@@ -136,7 +136,7 @@ func TestEventsFromNow(t *testing.T) {
 	c := testCore(newMemory(t))
 	p := planeOf(t, c)
 	createdAt(t, c, 1, 1, shellPlan("one"), asIs)
-	before := c.end()
+	before := c.position()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	stream := p.Events(ctx, &api.Query{Types: []string{"pipeline:cancelling"}, Data: true}, api.Now)

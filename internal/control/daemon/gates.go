@@ -38,7 +38,7 @@ func (p *plane) Gates(ctx context.Context, q *api.Query) (api.Page[daemonapi.Gat
 	last := api.Place{}
 	for entry, err := range journal.New(p.opts.journalDir(), journal.Limits{}).Backward(before, judgedIn(ctx, q)) {
 		if err != nil {
-			return page, failure("unavailable", "cannot read the journal: "+plain.Line(err.Error()), "")
+			return page, api.Refusal("unavailable", "cannot read the journal: "+plain.Line(err.Error()), "")
 		}
 		wanted := entry.Record != nil && wantsRun(q, entry.Record)
 		switch {

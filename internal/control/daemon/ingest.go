@@ -10,11 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/watch"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
@@ -191,7 +193,7 @@ func (i *ingest) followOn(ctx context.Context) error {
 }
 
 // lookNow makes the one who follows look.
-func (i *ingest) lookNow() { nudge(i.ask) }
+func (i *ingest) lookNow() { nudge.Reader(i.ask) }
 
 // unwatched keeps why nobody tells when there is something to read; nil is that somebody
 // does.
@@ -305,7 +307,7 @@ func (i *ingest) through(ctx context.Context, position journal.Position) error {
 	if err != nil {
 		yet = "yet "
 	}
-	return failure("unavailable", fmt.Sprintf("the journal is read up to %v, not %sto %v", i.reached(), yet, position), "")
+	return api.Refusal("unavailable", fmt.Sprintf("the journal is read up to %v, not %sto %v", i.reached(), yet, position), "")
 }
 
 // settled waits until everything is ingested that was in the journal when it was called.

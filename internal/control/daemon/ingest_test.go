@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store"
-	"github.com/stopgate/stopgate/internal/control/store/memory"
+	"github.com/stopgate/stopgate/internal/control/store/storetest/memory"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )

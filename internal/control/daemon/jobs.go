@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -194,7 +195,7 @@ func (m *machine) Start(ctx context.Context, owner string, j job.Job) error {
 		create.Site = m.site(ctx, create)
 		_, err = m.do(ctx, owner, engine.Input{ID: "create", What: create})
 	}
-	if unavailable(err) {
+	if daemonapi.Code(err) == "unavailable" {
 		return fmt.Errorf("%w: %w", claim.ErrLater, err)
 	}
 	return asReason(err)
@@ -259,7 +260,7 @@ func (shelf shelf) createItem(s daemonapi.Start, vars map[string]string) (engine
 			return shelf.createOf(w.Start(vars), w.Runbook, s)
 		}
 	}
-	return engine.Create{}, failure("invalid", "there is no worker "+s.Command+" in the runbooks", shelf.notice)
+	return engine.Create{}, api.Refusal("invalid", "there is no worker "+s.Command+" in the runbooks", shelf.notice)
 }
 
 // checkJob is why a job of the project here could not be started, by its runbooks as they may run here: a start would be
@@ -281,11 +282,11 @@ func (p *plane) checkJob(root, command string, args []string) error {
 // addJob adds a job for what a runbook says is one, once for an id.
 func (p *plane) addJob(ctx context.Context, id, root string, says runbook.Job, spec job.Spec) (daemonapi.Job, error) {
 	if spec.Project = p.fleetName(root); spec.Project == "" {
-		return daemonapi.Job{}, failure("invalid", "the runbook makes a job of it, and the fleet has no name for the project "+root, "name it in the global configuration, under fleet.projects; or start it here: stopgate start --host "+daemonapi.Here+" "+spec.Command)
+		return daemonapi.Job{}, api.Refusal("invalid", "the runbook makes a job of it, and the fleet has no name for the project "+root, "name it in the global configuration, under fleet.projects; or start it here: stopgate start --host "+daemonapi.Here+" "+spec.Command)
 	}
 	spec.Needs, spec.OnLost, spec.Cap = says.Needs, job.OnLost(says.OnLost), says.Cap
 	if p.desk == nil {
-		return daemonapi.Job{}, failure("unavailable", "this daemon does not take part in a fleet", "")
+		return daemonapi.Job{}, api.Refusal("unavailable", "this daemon does not take part in a fleet", "")
 	}
 	return p.desk.Add(ctx, id, spec)
 }
@@ -306,7 +307,7 @@ func (p *plane) startJob(ctx context.Context, s daemonapi.Start, create engine.C
 // jobsChanged lets the clerk look, whose items may have become jobs that ended, and pages and lists that show what
 // people are asked about jobs.
 func (d *daemon) jobsChanged() {
-	nudge(d.items)
+	nudge.Reader(d.items)
 	d.core.news.ring()
 }
 

@@ -26,11 +26,12 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/metrics"
-	"github.com/stopgate/stopgate/internal/control/store/memory"
+	"github.com/stopgate/stopgate/internal/control/store/storetest/memory"
 	"github.com/stopgate/stopgate/internal/control/trace"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/session/presence"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // answer writes the answer to a stop into the journal, as a hook does.
@@ -133,7 +134,7 @@ func newHeard() *heard { return &heard{told: make(chan struct{}, 1)} }
 func (h *heard) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	nudge(h.told)
+	nudge.Reader(h.told)
 	return h.text.Write(p)
 }
 

@@ -223,7 +223,7 @@ func (p *plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 		return daemonapi.Owner{}, err
 	}
 	if item := p.triedAgain(o.ID); item != "" {
-		return daemonapi.Owner{}, failure("conflict", "its queue tries item "+item+" again by itself, with another pipeline", "to do that now: stopgate work retry "+item)
+		return daemonapi.Owner{}, api.Refusal("conflict", "its queue tries item "+item+" again by itself, with another pipeline", "to do that now: stopgate work retry "+item)
 	}
 	return p.request(ctx, o.ID, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
 }
@@ -295,7 +295,7 @@ func (p *plane) pastAgent(id string) (daemonapi.Agent, error) {
 		lines = append(lines, agentLine(&one))
 	}
 	if len(lines) == 0 {
-		return daemonapi.Agent{}, failure("not_found", "there is no agent "+id, "stopgate agent list --all")
+		return daemonapi.Agent{}, api.Refusal("not_found", "there is no agent "+id, "stopgate agent list --all")
 	}
 	return daemonapi.Agent{}, ambiguous(id, lines)
 }
@@ -373,7 +373,7 @@ type backuper interface {
 func (p *plane) Backup(ctx context.Context, path string) error {
 	b, ok := p.core.store.(backuper)
 	if !ok {
-		return failure("invalid", "this store does not support backups", "")
+		return api.Refusal("invalid", "this store does not support backups", "")
 	}
 	if !filepath.IsAbs(path) {
 		return invalid("path %q is not absolute", path)
@@ -382,7 +382,7 @@ func (p *plane) Backup(ctx context.Context, path string) error {
 		if where, ok := errors.AsType[*fs.PathError](err); ok { // of a file that was to become the backup
 			err = fmt.Errorf("%s: %w", path, where.Err)
 		}
-		return failure("invalid", err.Error(), "")
+		return api.Refusal("invalid", err.Error(), "")
 	}
 	return nil
 }
@@ -439,11 +439,11 @@ func asFailure(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refusal):
-		return failure(refusal.Code, refusal.Why, "")
+		return api.Refusal(refusal.Code, refusal.Why, "")
 	case errors.Is(err, store.ErrInvalid):
-		return failure("invalid", err.Error(), "")
+		return api.Refusal("invalid", err.Error(), "")
 	case errors.Is(err, errEngine):
 		return err
 	}
-	return failure("unavailable", err.Error(), "it is not known yet whether something has changed: ask again")
+	return api.Refusal("unavailable", err.Error(), "it is not known yet whether something has changed: ask again")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
@@ -49,7 +50,7 @@ func (p *plane) heeded(ctx context.Context, d engine.Decision, a engine.Answer) 
 	if d.Ref == "" || !d.Resolved.IsZero() || d.Cancels(a) || p.waiters.expect(ctx, waited(d.AgentID, d.Ref)) {
 		return nil
 	}
-	return failure("conflict", "the agent no longer waits for this answer; answer in its terminal", "stopgate agent attach "+d.AgentID)
+	return api.Refusal("conflict", "the agent no longer waits for this answer; answer in its terminal", "stopgate agent attach "+d.AgentID)
 }
 
 func (p *plane) Send(ctx context.Context, agent string, s daemonapi.Send) (daemonapi.Agent, error) {

@@ -24,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -255,13 +256,13 @@ func (d *daemon) changed(before, after *engine.Owner) {
 		part.OwnerChanged(after.ID)
 	}
 	if after.Terminal() && strings.HasPrefix(after.By, "worker ") {
-		nudge(d.items)
+		nudge.Reader(d.items)
 	}
 	if after.Job != nil || before != nil && alive(before) && !alive(after) {
-		nudge(d.jobs)
+		nudge.Reader(d.jobs)
 	}
 	if d.core.due() {
-		nudge(d.full)
+		nudge.Reader(d.full)
 	}
 }
 
@@ -367,7 +368,7 @@ func (d *daemon) stop(ctx context.Context, kill bool) error {
 	defer cancel()
 	if err := d.worker.Kill(ctx, d.core.owners()); err != nil {
 		d.Log.Error("cannot end a command or an agent", "error", err)
-		return failure("conflict", "the daemon stops, but some commands or agents may still run: "+plain.Line(err.Error()), "the next daemon picks them up")
+		return api.Refusal("conflict", "the daemon stops, but some commands or agents may still run: "+plain.Line(err.Error()), "the next daemon picks them up")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store"
-	"github.com/stopgate/stopgate/internal/control/store/memory"
+	"github.com/stopgate/stopgate/internal/control/store/storetest/memory"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )

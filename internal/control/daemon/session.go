@@ -20,7 +20,7 @@ func (p *plane) SessionQueues(_ context.Context, q *api.Query) (api.Page[daemona
 	store := queue.NewStore(p.opts.StateDir)
 	all, err := store.List()
 	if err != nil {
-		return api.Page[daemonapi.SessionQueue]{}, failure("unavailable", "cannot read the queues: "+plain.Line(err.Error()), "")
+		return api.Page[daemonapi.SessionQueue]{}, api.Refusal("unavailable", "cannot read the queues: "+plain.Line(err.Error()), "")
 	}
 	if q.Past {
 		for _, session := range store.Sessions() {

@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // spending reads what clients spend out of their transcripts, and tells their owners.
@@ -65,7 +66,7 @@ func (s *spending) follow(o *engine.Owner, agent string) {
 }
 
 // look makes the one who counts look now.
-func (s *spending) look() { nudge(s.news) }
+func (s *spending) look() { nudge.Reader(s.news) }
 
 // run counts until the context ends.
 func (s *spending) run(ctx context.Context) {

@@ -36,10 +36,10 @@ func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command
 		})
 	}
 	if len(commands) == 0 && len(shelf.faults) > 0 {
-		return nil, failure("invalid", shelf.faults.Error(), "see: stopgate runbook check")
+		return nil, api.Refusal("invalid", shelf.faults.Error(), "see: stopgate runbook check")
 	}
 	if len(commands) == 0 && shelf.notice != "" {
-		return nil, failure("untrusted", "the approved runbooks of "+shelf.root+" define no command", shelf.notice)
+		return nil, api.Refusal("untrusted", "the approved runbooks of "+shelf.root+" define no command", shelf.notice)
 	}
 	return commands, nil
 }
@@ -63,7 +63,7 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if s.ProjectName != "" { // the machine is this one: the fleet's part of the plane sees to others
 		home := paths.Home(func(name string) string { return environ.Get(p.opts.Environ, name) })
 		if s.Project = p.global().Fleet.Root(s.ProjectName, home); s.Project == "" {
-			return daemonapi.Owner{}, failure("not_found", "project "+s.ProjectName+" is not mapped to a directory", "map it under fleet.projects in ~/.config/agent-gauntlet/config.yml")
+			return daemonapi.Owner{}, api.Refusal("not_found", "project "+s.ProjectName+" is not mapped to a directory", "map it under fleet.projects in ~/.config/agent-gauntlet/config.yml")
 		}
 		s.Cwd = s.Project
 	}
@@ -98,9 +98,9 @@ func (shelf shelf) create(s daemonapi.Start) (engine.Create, error) {
 	case err != nil && shelf.unapproved != nil:
 		return engine.Create{}, shelf.unapproved
 	case err != nil && len(shelf.faults) > 0:
-		return engine.Create{}, failure("invalid", shelf.faults.Error(), "see: stopgate runbook check")
+		return engine.Create{}, api.Refusal("invalid", shelf.faults.Error(), "see: stopgate runbook check")
 	case err != nil:
-		return engine.Create{}, failure("invalid", err.Error(), shelf.notice) // it may not be approved yet
+		return engine.Create{}, api.Refusal("invalid", err.Error(), shelf.notice) // it may not be approved yet
 	}
 	return shelf.createOf(command, book, s)
 }
@@ -109,7 +109,7 @@ func (shelf shelf) create(s daemonapi.Start) (engine.Create, error) {
 func (shelf shelf) createOf(command runbook.Command, book runbook.Runbook, s daemonapi.Start) (engine.Create, error) {
 	vars, err := book.Vars(command, s.Args)
 	if err != nil {
-		return engine.Create{}, failure("invalid", err.Error(), "usage: stopgate start "+command.Name+" "+command.Args.String())
+		return engine.Create{}, api.Refusal("invalid", err.Error(), "usage: stopgate start "+command.Name+" "+command.Args.String())
 	}
 	plan, standalone := book.Plan(command)
 	cwd, err := workDir(s)
@@ -233,9 +233,9 @@ func (s *shelf) approved(t *tree, store trust.Store) error {
 	notice := ""
 	switch {
 	case err != nil:
-		return failure("untrusted", err.Error(), "stopgate trust")
+		return api.Refusal("untrusted", err.Error(), "stopgate trust")
 	case standing.State == trust.Untrusted:
-		return failure("untrusted", fmt.Sprintf("the runbooks of %s are not approved", s.root), "review and approve them with: stopgate trust")
+		return api.Refusal("untrusted", fmt.Sprintf("the runbooks of %s are not approved", s.root), "review and approve them with: stopgate trust")
 	case t == &s.own && standing.Absent(os.Environ()):
 		notice = fmt.Sprintf("using the approved version; %s %s", paths.ProjectConfig(s.root), trust.NotInBranch)
 	case standing.State == trust.Edited:
@@ -352,10 +352,6 @@ func approvedDir(seen string, pinned []tree) (dir string, ok bool) {
 	return "", false
 }
 
-func failure(code, text, hint string) error {
-	return &api.Error{Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
-}
-
 func invalid(format string, args ...any) error {
-	return failure("invalid", fmt.Sprintf(format, args...), "")
+	return api.Refusal("invalid", fmt.Sprintf(format, args...), "")
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
-	"github.com/stopgate/stopgate/internal/control/store/memory"
+	"github.com/stopgate/stopgate/internal/control/store/storetest/memory"
 )
 
 // clientPlan is a pipeline of one agent in a terminal.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // timers fires what owners wait for. There is one real timer, for the earliest.
@@ -66,7 +67,7 @@ func (t *timers) changed(before, after *engine.Owner) {
 			continue
 		}
 		heap.Push(&t.queue, t.newAlarm(after.ID, name, due))
-		nudge(t.wake)
+		nudge.Reader(t.wake)
 	}
 }
 

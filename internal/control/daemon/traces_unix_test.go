@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // otlp is a receiver of traces.
@@ -53,7 +54,7 @@ func newOTLP(t *testing.T) *otlp {
 				o.spans = append(o.spans, scope.Spans...)
 			}
 		}
-		nudge(o.got)
+		nudge.Reader(o.got)
 	}))
 	t.Cleanup(o.Close)
 	return o

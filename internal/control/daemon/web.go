@@ -29,7 +29,7 @@ func (p *plane) Changes() (work, journal <-chan struct{}) {
 func (p *plane) Seen(_ context.Context, q *api.Query) (api.Page[daemonapi.Seen], error) {
 	all, err := p.seen()
 	if err != nil {
-		return api.Page[daemonapi.Seen]{}, failure("unavailable", "cannot read the journal: "+plain.Line(err.Error()), "")
+		return api.Page[daemonapi.Seen]{}, api.Refusal("unavailable", "cannot read the journal: "+plain.Line(err.Error()), "")
 	}
 	all = slices.DeleteFunc(all, func(s daemonapi.Seen) bool {
 		return !api.Is(q.Session, s.ID) || !api.Is(q.Project, s.Project) || !q.Allows(s.State) || !q.AllowsTime(s.Since)

@@ -179,7 +179,7 @@ func (s *sessionMeter) read(path, session string) ([]web.Spent, error) {
 			s.files[file] = transcript.FollowFrom(file, max(0, sizeOf(file)-mostMetered))
 		}
 		if err := s.files[file].Next(s.line); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, failure("unavailable", err.Error(), "")
+			return nil, api.Refusal("unavailable", err.Error(), "")
 		}
 	}
 	return added(s.points), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/web"
 )
@@ -17,7 +18,7 @@ type verifier interface {
 func (p *plane) VerifyStore(ctx context.Context) (web.Soundness, error) {
 	v, ok := p.core.store.(verifier)
 	if !ok {
-		return web.Soundness{}, failure("invalid", "this store cannot be verified", "")
+		return web.Soundness{}, api.Refusal("invalid", "this store cannot be verified", "")
 	}
 	report, err := v.Verify(ctx)
 	sound := web.Soundness{Events: report.Events, Sound: err == nil && report.Sound()}

@@ -90,7 +90,7 @@ func (p *plane) WorkItem(_ context.Context, id string) (item daemonapi.WorkItem,
 func onlyItem(id string, found []listedItem) (daemonapi.WorkItem, error) {
 	switch len(found) {
 	case 0:
-		return daemonapi.WorkItem{}, failure("not_found", fmt.Sprintf("there is no item %.80q", id), "stopgate work list")
+		return daemonapi.WorkItem{}, api.Refusal("not_found", fmt.Sprintf("there is no item %.80q", id), "stopgate work list")
 	case 1:
 		return itemView(found[0].root, found[0].Item), nil
 	}
@@ -120,7 +120,7 @@ func (p *plane) AddWork(ctx context.Context, w daemonapi.AddWork) ([]daemonapi.W
 			err = fmt.Errorf("its key %q is empty", queue.Key)
 		}
 		if err != nil {
-			return nil, failure("invalid", fmt.Sprintf("item %d: %v", n+1, err), "usage: stopgate work add "+queue.Name+" "+strings.Join(queue.Vars, "=… ")+"=…")
+			return nil, api.Refusal("invalid", fmt.Sprintf("item %d: %v", n+1, err), "usage: stopgate work add "+queue.Name+" "+strings.Join(queue.Vars, "=… ")+"=…")
 		}
 		values, ids = append(values, fit), append(ids, item.ID)
 	}
@@ -155,11 +155,11 @@ func (s shelf) queue(name string) (runbook.Queue, error) {
 	case len(found) == 1:
 		return found[0].Queue, nil
 	case len(found) > 1:
-		return runbook.Queue{}, failure("invalid", fmt.Sprintf("queue %q is in several runbooks", name), "rename one of them")
+		return runbook.Queue{}, api.Refusal("invalid", fmt.Sprintf("queue %q is in several runbooks", name), "rename one of them")
 	case len(s.faults) > 0:
-		return runbook.Queue{}, failure("invalid", s.faults.Error(), "see: stopgate runbook check")
+		return runbook.Queue{}, api.Refusal("invalid", s.faults.Error(), "see: stopgate runbook check")
 	}
-	return runbook.Queue{}, failure("invalid", fmt.Sprintf("there is no queue %.80q", name), document.OrValid("queue", name, known))
+	return runbook.Queue{}, api.Refusal("invalid", fmt.Sprintf("there is no queue %.80q", name), document.OrValid("queue", name, known))
 }
 
 // RetryWork lets an item be tried again that failed or is dead.
@@ -201,7 +201,7 @@ func (p *plane) changeItem(ctx context.Context, id string, to intake.Type, hint 
 	case err != nil:
 		return view, asFailure(err)
 	case changed == 0:
-		return view, failure("conflict", "the item is "+view.State, hint)
+		return view, api.Refusal("conflict", "the item is "+view.State, hint)
 	}
 	p.intakeChanged()
 	if now, err := p.WorkItem(ctx, view.ID); err == nil {
@@ -284,7 +284,7 @@ func (p *plane) SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (dae
 		}
 	}
 	if found.Queue.Name == "" && s.On {
-		return daemonapi.Worker{}, failure("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), document.OrValid("worker", s.Name, known))
+		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), document.OrValid("worker", s.Name, known))
 	}
 	changed, err := p.core.file(ctx, root, func(known *intake.Project) []intake.Fact {
 		switch {
@@ -299,7 +299,7 @@ func (p *plane) SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (dae
 	case err != nil:
 		return daemonapi.Worker{}, asFailure(err)
 	case changed == 0 && found.Queue.Name == "":
-		return daemonapi.Worker{}, failure("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), document.OrValid("worker", s.Name, known))
+		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), document.OrValid("worker", s.Name, known))
 	}
 	p.intakeChanged()
 	return p.workerView(root, found), nil

@@ -61,7 +61,7 @@ func workspaceAt(o *engine.Owner, dir string) (w engine.Workspace, found bool) {
 func (p *plane) RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error) {
 	there, ok := p.opts.Workspaces.(*workspace.Workspaces)
 	if !ok {
-		return daemonapi.KeptWorkspace{}, failure("not_found", "there is no such workspace", "")
+		return daemonapi.KeptWorkspace{}, api.Refusal("not_found", "there is no such workspace", "")
 	}
 	all, err := there.List("")
 	if err != nil {
@@ -72,12 +72,12 @@ func (p *plane) RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace
 			view := p.keptWorkspace(k)
 			view.Kept, err = p.discard(ctx, there, k, r.ID)
 			if err == nil && view.Kept != "" {
-				err = failure("conflict", "the workspace "+k.Dir+" stays: "+view.Kept, "")
+				err = api.Refusal("conflict", "the workspace "+k.Dir+" stays: "+view.Kept, "")
 			}
 			return view, err
 		}
 	}
-	return daemonapi.KeptWorkspace{}, failure("not_found", "there is no such workspace", "see: stopgate workspace list")
+	return daemonapi.KeptWorkspace{}, api.Refusal("not_found", "there is no such workspace", "see: stopgate workspace list")
 }
 
 // discard removes a workspace, or says why it stays. Of one whose owner is known that is the owner's to

@@ -1,6 +1,9 @@
 package effect
 
-import "github.com/stopgate/stopgate/internal/control/engine"
+import (
+	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
+)
 
 // lane is one of the two lines of an owner's effects: what is said to people goes beside
 // the rest.
@@ -41,10 +44,7 @@ func (l *line) take(o *engine.Owner) {
 			delete(l.mine, key)
 		}
 	}
-	select {
-	case l.changed <- struct{}{}:
-	default:
-	}
+	nudge.Reader(l.changed)
 }
 
 // next is the first effect that waits. One whose end was reported may still be there,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // trigger is something that happened to the agent, and that the runbook has an action
@@ -120,7 +121,7 @@ func (d *draft) fire(t trigger) {
 func (d *draft) attempt(t trigger, a runbook.Action) {
 	n := d.Attempts[t.name]
 	if limit := max(a.Attempts, 1); a.Attempts != runbook.Forever && n >= limit {
-		d.ask(t, t.handler()+": attempts exhausted", fmt.Sprintf("%s: %s did not help", t.text, times(n)))
+		d.ask(t, t.handler()+": attempts exhausted", fmt.Sprintf("%s: %s did not help", t.text, plain.Count(n, "attempt")))
 		return
 	}
 	due := d.ready(t.name, a)
@@ -135,13 +136,6 @@ func (d *draft) attempt(t trigger, a runbook.Action) {
 	d.settleTriggers()
 	d.fact(AttemptCounted{t.name, n + 1})
 	d.act(t, a)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "1 attempt"
-	}
-	return fmt.Sprintf("%d attempts", n)
 }
 
 // ready is when an action may be taken again. A clock that was put back makes nobody

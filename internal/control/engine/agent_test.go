@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 var check = checktest.OK
@@ -504,7 +505,7 @@ func TestAttempts(t *testing.T) {
 	for kind, again := range act {
 		for _, attempts := range []int{0, 1, 2, 3} {
 			for _, pause := range []time.Duration{0, time.Minute} {
-				t.Run(string(kind)+"/"+times(attempts)+"/"+pause.String(), func(t *testing.T) {
+				t.Run(string(kind)+"/"+plain.Count(attempts, "attempt")+"/"+pause.String(), func(t *testing.T) {
 					a := worker()
 					a.OnIdle = runbook.Action{Kind: kind, Run: "check", Attempts: attempts, Cooldown: pause}
 					a.OnDead = a.OnIdle
@@ -528,7 +529,7 @@ func TestAttempts(t *testing.T) {
 					}
 					again(s, n)
 					s.is("work", Waiting)
-					if want := times(n) + " did not help"; !strings.HasSuffix(s.o.Decision.Context, want) {
+					if want := plain.Count(n, "attempt") + " did not help"; !strings.HasSuffix(s.o.Decision.Context, want) {
 						t.Fatalf("%q, want %q", s.o.Decision.Context, want)
 					}
 				})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // agentDid is what the agents' inputs have in common: those of another agent than the
@@ -260,5 +261,5 @@ func (w AgentExited) outcome(early bool) string {
 	case w.Gone:
 		text = "The agent is gone; its exit status is unknown"
 	}
-	return colon(text, clip(lastLine(w.Tail), 500))
+	return colon(text, clip(plain.LastLine(w.Tail), 500))
 }

@@ -3,9 +3,9 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // runStep starts the command of the current step, which is a shell step.
@@ -72,13 +72,8 @@ func (e ShellExited) outcome() string {
 	if e.Lost {
 		status = "its result is unknown"
 	}
-	if line := lastLine(e.Tail); line != "" {
+	if line := plain.LastLine(e.Tail); line != "" {
 		status += ": " + clip(line, 500)
 	}
 	return status
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/view"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
@@ -325,8 +326,5 @@ func (f *Fleet) passOn(ctx context.Context) {
 }
 
 func (f *Fleet) renewed() {
-	select {
-	case f.news <- struct{}{}:
-	default:
-	}
+	nudge.Reader(f.news)
 }

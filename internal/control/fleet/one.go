@@ -106,7 +106,7 @@ func (p *Plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 	case at.host == "":
 		return p.Plane.Log(ctx, id, q, to)
 	case q.Follow:
-		return failure("invalid", "the log is on "+at.host+", and cannot be followed from here", "run the command on "+at.host)
+		return api.Refusal("invalid", "the log is on "+at.host+", and cannot be followed from here", "run the command on "+at.host)
 	case q.Tail > 0:
 		_, _, err := p.logPart(ctx, at, q, to)
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -142,5 +143,5 @@ func (p *Plane) ambiguous(k kind, id, own string, err error, found []place) erro
 	if count > most {
 		lines = append(lines[:most], "…")
 	}
-	return failure("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", id, count), strings.Join(lines, "\n"))
+	return api.Refusal("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", id, count), strings.Join(lines, "\n"))
 }

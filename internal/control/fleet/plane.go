@@ -150,9 +150,9 @@ func (p *Plane) stranger(host string) error {
 	name, me := p.f.Self()
 	switch {
 	case name == "":
-		return failure("not_found", "this machine is in no fleet, so there is no machine "+host, "see: stopgate fleet status")
+		return api.Refusal("not_found", "this machine is in no fleet, so there is no machine "+host, "see: stopgate fleet status")
 	case len(p.f.members()) == 0:
-		return failure("unavailable", "this machine is not connected to its fleet, and does not know whether there is a machine "+host, "see: stopgate fleet status")
+		return api.Refusal("unavailable", "this machine is not connected to its fleet, and does not know whether there is a machine "+host, "see: stopgate fleet status")
 	}
 	names := []string{me}
 	for _, m := range p.f.Status().Members {
@@ -160,7 +160,7 @@ func (p *Plane) stranger(host string) error {
 			names = append(names, m.Name)
 		}
 	}
-	return failure("not_found", "there is no machine "+host+" in the fleet", "there are: "+strings.Join(names, ", "))
+	return api.Refusal("not_found", "there is no machine "+host+" in the fleet", "there are: "+strings.Join(names, ", "))
 }
 
 // away is an owner of another machine, with where it is and how old that is.
@@ -177,8 +177,4 @@ func (p *Plane) away(member string, o daemonapi.Owner) daemonapi.Owner {
 		o.Decision = &d
 	}
 	return o
-}
-
-func failure(code, text, hint string) error {
-	return &api.Error{Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
 }

@@ -40,7 +40,7 @@ func act[T any](ctx context.Context, p *Plane, host, path string, body any, agai
 // decode reads what another machine answered. What a newer version says besides is passed over.
 func decode(host string, text []byte, to any) error {
 	if err := json.Unmarshal(text, to); err != nil {
-		return failure("unavailable", fmt.Sprintf("the answer of %s is invalid: %s", host, plain.Line(err.Error())), "")
+		return api.Refusal("unavailable", fmt.Sprintf("the answer of %s is invalid: %s", host, plain.Line(err.Error())), "")
 	}
 	return nil
 }
@@ -54,19 +54,19 @@ func (p *Plane) ask(ctx context.Context, host string, r ask.Request, again strin
 	}
 	l, connected := p.f.up()
 	if !connected {
-		return ask.Answer{}, failure("unavailable", "this machine is not connected to its fleet"+nothing, "see: stopgate fleet status")
+		return ask.Answer{}, api.Refusal("unavailable", "this machine is not connected to its fleet"+nothing, "see: stopgate fleet status")
 	}
 	if p.f.quiet(host) {
-		return ask.Answer{}, failure("unavailable", p.f.notHeard(host)+nothing, "")
+		return ask.Answer{}, api.Refusal("unavailable", p.f.notHeard(host)+nothing, "")
 	}
 	a, err := ask.Send(ctx, l, p.f.Version, host, r)
 	switch {
 	case errors.Is(err, ask.ErrNotSent):
-		return ask.Answer{}, failure("unavailable", p.f.notHeard(host)+nothing, "")
+		return ask.Answer{}, api.Refusal("unavailable", p.f.notHeard(host)+nothing, "")
 	case err != nil && r.Method == http.MethodGet:
-		return ask.Answer{}, failure("unavailable", host+" did not answer", "")
+		return ask.Answer{}, api.Refusal("unavailable", host+" did not answer", "")
 	case err != nil:
-		return ask.Answer{}, failure("unavailable", host+" did not answer; it is not known whether something was changed", again)
+		return ask.Answer{}, api.Refusal("unavailable", host+" did not answer; it is not known whether something was changed", again)
 	case a.Status >= http.StatusBadRequest:
 		return ask.Answer{}, refusedBy(host, a)
 	}

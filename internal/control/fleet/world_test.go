@@ -194,11 +194,11 @@ func (p *ownPlane) find(id string, of func(*daemonapi.Owner) string) (daemonapi.
 	}
 	switch len(found) {
 	case 0:
-		return daemonapi.Owner{}, failure("not_found", "there is no "+id, "")
+		return daemonapi.Owner{}, api.Refusal("not_found", "there is no "+id, "")
 	case 1:
 		return found[0], nil
 	}
-	return daemonapi.Owner{}, failure("conflict", id+" is ambiguous", "  one\n  two")
+	return daemonapi.Owner{}, api.Refusal("conflict", id+" is ambiguous", "  one\n  two")
 }
 
 func (p *ownPlane) Owner(_ context.Context, id string) (daemonapi.Owner, error) {
@@ -313,7 +313,7 @@ func (p *ownPlane) Job(_ context.Context, id string) (daemonapi.Job, error) {
 			return j, nil
 		}
 	}
-	return daemonapi.Job{}, failure("not_found", "there is no "+id, "")
+	return daemonapi.Job{}, api.Refusal("not_found", "there is no "+id, "")
 }
 
 func encoded(t testing.TB, o daemonapi.Owner) []byte {

@@ -8,6 +8,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"iter"
@@ -73,6 +74,14 @@ type Snapshot struct {
 	// Damaged is the position of a newer snapshot that is not sound: LoadSnapshot passed over it.
 	// Zero is none.
 	Damaged Position
+}
+
+// Hash is what a backend keeps beside a snapshot, to see that it is sound.
+func (s Snapshot) Hash() Hash {
+	h := sha256.New()
+	h.Write(binary.BigEndian.AppendUint64([]byte("snapshot"), uint64(s.Position)))
+	h.Write(s.Data)
+	return Hash(h.Sum(nil))
 }
 
 // MaxData is how large an event's data may be.

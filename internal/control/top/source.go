@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // How much is asked for at most. There may be 10,000 pipelines and 2,000 sessions: a person reads none
@@ -54,10 +55,7 @@ func NewSource(client *daemonapi.Client, stateDir string) *Source {
 
 // Refresh has Watch ask for everything again, also a daemon that was not there.
 func (s *Source) Refresh() {
-	select {
-	case s.refresh <- struct{}{}:
-	default: // it is going to
-	}
+	nudge.Reader(s.refresh)
 }
 
 // Watch tells what there is and what changes, until the context ends. A daemon that is not there, or

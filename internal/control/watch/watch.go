@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
@@ -90,10 +91,7 @@ func (w *watch) run(ctx context.Context) {
 
 // tell says that something changed, unless that was said and nobody has looked yet.
 func (w *watch) tell() {
-	select {
-	case w.changes <- struct{}{}:
-	default:
-	}
+	nudge.Reader(w.changes)
 }
 
 // again goes on after somebody removed what is watched. The directory that was removed

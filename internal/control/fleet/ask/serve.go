@@ -110,15 +110,15 @@ func (s *Server) check(from, me string, r Request) (user string, refused *api.Er
 	path, query, _ := strings.Cut(r.Path, "?")
 	route, found := api.Find(r.Method, path)
 	if !found {
-		return "", failure("not_found", fmt.Sprintf("there is no %.200q", path), "it may be of another version: stopgate version")
+		return "", api.Refusal("not_found", fmt.Sprintf("there is no %.200q", path), "it may be of another version: stopgate version")
 	}
 	right, open := Needed(route)
 	if !open {
-		return "", failure("forbidden", fmt.Sprintf("%s %s is not for other machines", r.Method, route.Path), "run the command there")
+		return "", api.Refusal("forbidden", fmt.Sprintf("%s %s is not for other machines", r.Method, route.Path), "run the command there")
 	}
 	user, may := s.Caller(from, right)
 	if !may {
-		return user, failure("forbidden", fmt.Sprintf("%s may not do that here (%s)", who(user, from), right), fmt.Sprintf("allow it in this machine's configuration: fleet.allow, with user %s and may: [%s]", plain.Name(user), right))
+		return user, api.Refusal("forbidden", fmt.Sprintf("%s may not do that here (%s)", who(user, from), right), fmt.Sprintf("allow it in this machine's configuration: fleet.allow, with user %s and may: [%s]", plain.Name(user), right))
 	}
 	return user, bounds(route, me, query, r.Body)
 }
@@ -134,7 +134,7 @@ func who(user, from string) string {
 func bounds(route api.Route, me, query string, body []byte) *api.Error {
 	values, _ := url.ParseQuery(query) // the API says what is wrong with it
 	if values.Get("follow") == "1" {
-		return failure("invalid", "a log cannot be followed from another machine", "")
+		return api.Refusal("invalid", "a log cannot be followed from another machine", "")
 	}
 	if route.Path != "/v1/start" {
 		return nil
@@ -144,7 +144,7 @@ func bounds(route api.Route, me, query string, body []byte) *api.Error {
 		return nil // likewise
 	}
 	if start.ProjectName == "" || start.Project != "" || start.Cwd != "" || start.Host != me {
-		return failure("invalid", "another machine names a project, and no directory", "map the name in this machine's configuration: fleet.projects")
+		return api.Refusal("invalid", "another machine names a project, and no directory", "map the name in this machine's configuration: fleet.projects")
 	}
 	return nil
 }
@@ -203,11 +203,7 @@ func (b *buffer) status() int {
 	return b.code
 }
 
-func failure(code, text, hint string) *api.Error {
-	return &api.Error{Status: api.StatusOf(code), Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
-}
-
-func refusal(code, text, hint string) Answer { return answerOf(failure(code, text, hint)) }
+func refusal(code, text, hint string) Answer { return answerOf(api.Refusal(code, text, hint)) }
 
 func answerOf(e *api.Error) Answer {
 	text, err := rawjson.Marshal(e.Failure)

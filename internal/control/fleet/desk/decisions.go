@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 )
 
@@ -85,7 +86,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	}
 	q, known := d.Question(id)
 	if !known {
-		return daemonapi.Decision{}, failure("not_found", "there is no open decision "+id, "stopgate decision list")
+		return daemonapi.Decision{}, api.Refusal("not_found", "there is no open decision "+id, "stopgate decision list")
 	}
 	choice, err := chosen(q.Options, a)
 	if err != nil {
@@ -103,7 +104,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	}
 	switch {
 	case errors.Is(err, job.ErrState):
-		return daemonapi.Decision{}, failure("conflict", "the decision is settled: it was answered elsewhere, or the machine is back", "see: stopgate job list")
+		return daemonapi.Decision{}, api.Refusal("conflict", "the decision is settled: it was answered elsewhere, or the machine is back", "see: stopgate job list")
 	case err != nil:
 		return daemonapi.Decision{}, d.failed(err, "changed", "look: stopgate decision list; answering again does no harm")
 	}
@@ -119,5 +120,5 @@ func chosen(options []daemonapi.Option, a daemonapi.Answer) (string, error) {
 			return o.Name, nil
 		}
 	}
-	return "", failure("invalid", fmt.Sprintf("%.80q is not an answer", a.Option), "answer wait, again or cancel")
+	return "", api.Refusal("invalid", fmt.Sprintf("%.80q is not an answer", a.Option), "answer wait, again or cancel")
 }

@@ -148,7 +148,7 @@ func (d *Desk) session() (*session, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.now == nil {
-		return nil, failure("unavailable", "this machine is not connected to a fleet, and does not know its jobs", "see: stopgate fleet status")
+		return nil, api.Refusal("unavailable", "this machine is not connected to a fleet, and does not know its jobs", "see: stopgate fleet status")
 	}
 	return d.now, nil
 }
@@ -168,10 +168,10 @@ func (d *Desk) reached(ctx context.Context, did string) (*session, error) {
 	s, err := d.session()
 	switch {
 	case err != nil:
-		return nil, failure("unavailable", "this machine is not connected to a fleet: nothing was "+did, "see: stopgate fleet status")
+		return nil, api.Refusal("unavailable", "this machine is not connected to a fleet: nothing was "+did, "see: stopgate fleet status")
 	case d.unheard(s) > 0:
 		ago := daemonapi.Span(time.Duration(d.unheard(s)) * time.Second)
-		return nil, failure("unavailable", "this machine is not connected to its fleet, which has not answered for "+ago+": nothing was "+did, "see: stopgate fleet status")
+		return nil, api.Refusal("unavailable", "this machine is not connected to its fleet, which has not answered for "+ago+": nothing was "+did, "see: stopgate fleet status")
 	}
 	ctx, cancel := context.WithTimeout(ctx, election)
 	defer cancel()
@@ -179,10 +179,6 @@ func (d *Desk) reached(ctx context.Context, did string) (*session, error) {
 		return nil, d.failed(err, did, "")
 	}
 	return s, nil
-}
-
-func failure(code, text, hint string) error {
-	return &api.Error{Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
 }
 
 // patience is how long people wait for a change, and election for a fleet that does not answer: the election of a
@@ -200,7 +196,7 @@ func (d *Desk) failed(err error, did, look string) error {
 	}
 	d.Log.Warn("the fleet's store does not answer", "error", err)
 	if errors.Is(err, store.ErrUnknown) {
-		return failure("unavailable", "the fleet has stopped answering: it is not known whether something was "+did, look)
+		return api.Refusal("unavailable", "the fleet has stopped answering: it is not known whether something was "+did, look)
 	}
-	return failure("unavailable", "the fleet does not answer: nothing was "+did, "see: stopgate fleet status")
+	return api.Refusal("unavailable", "the fleet does not answer: nothing was "+did, "see: stopgate fleet status")
 }

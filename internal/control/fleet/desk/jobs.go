@@ -80,7 +80,7 @@ func (s *session) find(ctx context.Context, id string, ask bool) (job.Job, error
 		}
 		switch j, known := s.board.Job(id); {
 		case j.Trimmed():
-			return j, failure("not_found", fmt.Sprintf("job %s is %s, and ended so long ago that no more is kept of it", id, j.Status), "stopgate job list --all")
+			return j, api.Refusal("not_found", fmt.Sprintf("job %s is %s, and ended so long ago that no more is kept of it", id, j.Status), "stopgate job list --all")
 		case known:
 			return j, nil
 		}
@@ -93,11 +93,11 @@ func (s *session) find(ctx context.Context, id string, ask bool) (job.Job, error
 	}
 	switch len(found) {
 	case 0:
-		return job.Job{}, failure("not_found", "there is no job "+id, "stopgate job list")
+		return job.Job{}, api.Refusal("not_found", "there is no job "+id, "stopgate job list")
 	case 1:
 		return found[0], nil
 	}
-	return job.Job{}, failure("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", id, len(found)), "use more of the id: stopgate job list")
+	return job.Job{}, api.Refusal("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", id, len(found)), "use more of the id: stopgate job list")
 }
 
 // Known is a job as this machine knows it, without asking the fleet; false where it knows of none.
@@ -124,7 +124,7 @@ func (d *Desk) Job(ctx context.Context, id string) (daemonapi.Job, error) {
 	j, err := s.find(ctx, id, unheard == 0)
 	switch {
 	case unheard > 0 && daemonapi.Code(err) == "not_found", err != nil && daemonapi.Code(err) == "":
-		return daemonapi.Job{}, failure("unavailable", "this machine does not know job "+id+", and the fleet does not answer", "see: stopgate fleet status")
+		return daemonapi.Job{}, api.Refusal("unavailable", "this machine does not know job "+id+", and the fleet does not answer", "see: stopgate fleet status")
 	case err != nil:
 		return daemonapi.Job{}, err
 	}
@@ -152,7 +152,7 @@ func (d *Desk) AddJob(ctx context.Context, a daemonapi.AddJob) (daemonapi.Job, e
 // Add adds what a job says, once for an id.
 func (d *Desk) Add(ctx context.Context, id string, spec job.Spec) (daemonapi.Job, error) {
 	if err := board.Check(spec); err != nil {
-		return daemonapi.Job{}, failure("invalid", err.Error(), "")
+		return daemonapi.Job{}, api.Refusal("invalid", err.Error(), "")
 	}
 	s, err := d.reached(ctx, "added")
 	if err != nil {
@@ -163,7 +163,7 @@ func (d *Desk) Add(ctx context.Context, id string, spec job.Spec) (daemonapi.Job
 	j, err := s.board.Add(ctx, id, spec, func(j job.Job) ([]byte, error) { return d.Sign(j.Signed(s.link.Fleet)) })
 	switch {
 	case errors.Is(err, board.ErrTaken):
-		return daemonapi.Job{}, failure("conflict", err.Error(), "see: stopgate job show "+id)
+		return daemonapi.Job{}, api.Refusal("conflict", err.Error(), "see: stopgate job show "+id)
 	case err != nil:
 		return daemonapi.Job{}, d.failed(err, "added", "look before you add it again: stopgate job show "+id)
 	}
@@ -180,7 +180,7 @@ func (d *Desk) nameOf(a daemonapi.AddJob) (string, error) {
 	if name := d.Name(a.Project); name != "" {
 		return name, nil
 	}
-	return "", failure("invalid", "the fleet has no name for the project "+filepath.Clean(a.Project), "name it in the global configuration, under fleet.projects, or use --project NAME")
+	return "", api.Refusal("invalid", "the fleet has no name for the project "+filepath.Clean(a.Project), "name it in the global configuration, under fleet.projects, or use --project NAME")
 }
 
 // CancelJob ends a job that no machine has. The machine that has one is told to end it.
@@ -208,7 +208,7 @@ func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) 
 	case errors.Is(err, job.ErrState) && changed.Cancelling && changed.State != job.Ended: // asked for before
 		return view(changed), nil
 	case errors.Is(err, job.ErrState):
-		return daemonapi.Job{}, failure("conflict", fmt.Sprintf("job %s had ended before: it is %s; nothing was changed", changed.ID, statusOf(changed)), "")
+		return daemonapi.Job{}, api.Refusal("conflict", fmt.Sprintf("job %s had ended before: it is %s; nothing was changed", changed.ID, statusOf(changed)), "")
 	case err != nil:
 		return daemonapi.Job{}, d.failed(err, "changed", "look: stopgate job show "+j.ID+"; cancelling it again does no harm")
 	}
@@ -240,7 +240,7 @@ func (d *Desk) time() time.Time { return d.Now().UTC().Round(0) }
 func (d *Desk) Caps(context.Context) ([]daemonapi.Cap, error) {
 	s, err := d.session()
 	if err == nil && d.unheard(s) > 0 {
-		err = failure("unavailable", "this machine is not connected to its fleet, and does not know what is used of its caps", "see: stopgate fleet status")
+		err = api.Refusal("unavailable", "this machine is not connected to its fleet, and does not know what is used of its caps", "see: stopgate fleet status")
 	}
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func capView(name string, c job.Cap) daemonapi.Cap {
 // SetCap changes a cap. Jobs that hold more than it allows from now on go on.
 func (d *Desk) SetCap(ctx context.Context, c daemonapi.SetCap) (daemonapi.Cap, error) {
 	if err := link.CheckName(c.Name); err != nil {
-		return daemonapi.Cap{}, failure("invalid", err.Error(), "")
+		return daemonapi.Cap{}, api.Refusal("invalid", err.Error(), "")
 	}
 	s, err := d.reached(ctx, "changed")
 	if err != nil {

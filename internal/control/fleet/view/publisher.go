@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
@@ -76,10 +77,7 @@ func (p *Publisher) Changed(id string) {
 }
 
 func (p *Publisher) nudge() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	nudge.Reader(p.wake)
 }
 
 // Begin is called before what the servers have is read from the beginning.

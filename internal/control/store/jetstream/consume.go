@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -93,5 +92,3 @@ func (s *Store) coming(ctx context.Context, messages jetstream.MessagesContext) 
 		}
 	}
 }
-
-func hasPrefix(subject, prefix string) bool { return strings.HasPrefix(subject, prefix) }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -255,7 +256,7 @@ func (s *Store) Watch(ctx context.Context, prefix string, after store.Position) 
 		if err == nil {
 			const forever = ^store.Position(0)
 			err = s.follow(ctx, after, forever, func(e store.Event) bool {
-				wanted = !hasPrefix(e.Subject, prefix) || yield(e, nil)
+				wanted = !strings.HasPrefix(e.Subject, prefix) || yield(e, nil)
 				return wanted
 			})
 		}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -32,13 +30,6 @@ type manifest struct {
 
 const manifestName = "manifest"
 
-func snapshotHash(snap store.Snapshot) store.Hash {
-	h := sha256.New()
-	h.Write(binary.BigEndian.AppendUint64([]byte("snapshot"), uint64(snap.Position)))
-	h.Write(snap.Data)
-	return store.Hash(h.Sum(nil))
-}
-
 func newID() string {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -54,7 +45,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, snap store.Snapshot) error {
 	case snap.Position > last:
 		return fmt.Errorf("%w: a snapshot at %d, behind the last event at %d", store.ErrInvalid, snap.Position, last)
 	}
-	m := manifest{Save: newID(), Hash: snapshotHash(snap)}
+	m := manifest{Save: newID(), Hash: snap.Hash()}
 	at := strconv.FormatUint(uint64(snap.Position), 10)
 	for chunk := range slices.Chunk(snap.Data, chunkSize) {
 		if err := s.put(ctx, at+"."+m.Save+"."+strconv.Itoa(m.Chunks), chunk); err != nil {
@@ -179,7 +170,7 @@ func (s *Store) load(ctx context.Context, at store.Position) (k kept, err error)
 	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && !errors.As(err, &syntax) {
 		return k, err
 	}
-	k.sound = err == nil && snapshotHash(k.Snapshot) == k.Hash
+	k.sound = err == nil && k.Snapshot.Hash() == k.manifest.Hash
 	return k, nil
 }
 

@@ -2,9 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -18,7 +16,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, snap store.Snapshot) error {
 		return fmt.Errorf("%w: a snapshot at %d, behind the last event at %d", store.ErrInvalid, snap.Position, s.end())
 	}
 	// Who is told ErrUnknown may use the slice for something else.
-	data, hash := append([]byte{}, snap.Data...), snapshotHash(snap)
+	data, hash := append([]byte{}, snap.Data...), snap.Hash()
 	_, err := s.ask(ctx, request{task: func(w *writer) error {
 		return w.transact(func() error {
 			err := w.exec("INSERT OR REPLACE INTO snapshots (position, hash, data) VALUES (?, ?, ?)", int64(snap.Position), hash[:], data)
@@ -29,13 +27,6 @@ func (s *Store) SaveSnapshot(ctx context.Context, snap store.Snapshot) error {
 		})
 	}})
 	return err
-}
-
-func snapshotHash(snap store.Snapshot) store.Hash {
-	h := sha256.New()
-	h.Write(binary.BigEndian.AppendUint64([]byte("snapshot"), uint64(snap.Position)))
-	h.Write(snap.Data)
-	return store.Hash(h.Sum(nil))
 }
 
 // LoadSnapshot returns the newest sound snapshot.
@@ -86,7 +77,7 @@ func snapshots(ctx context.Context, db asker) (snaps []kept, err error) {
 		if err != nil && !malformed(err) && !errors.Is(err, sql.ErrNoRows) {
 			return snaps, err
 		}
-		k.sound = err == nil && hash(sum) == snapshotHash(k.Snapshot)
+		k.sound = err == nil && hash(sum) == k.Snapshot.Hash()
 		snaps = append(snaps, k)
 	}
 }
