@@ -54,7 +54,7 @@ or the cluster does not answer.`,
 	flags.String("user", "", "whose machine this is (default: your user name)")
 	flags.String("nats", "", "the `URL` of an existing NATS cluster")
 	flags.String("creds", "", "the `file` with the credentials for that cluster, or with the seed of an nkey")
-	flags.Int("replicas", 0, "how many servers of that cluster keep everything (default: 3, or as many as it has)")
+	flags.Int("replicas", 0, "how many servers of that cluster keep everything (default: 3, or 1 in a cluster with fewer)")
 	return cmd
 }
 
