@@ -42,9 +42,7 @@ func Main(args []string) int {
 	root.SetArgs(args[1:])
 	cmd, err := root.ExecuteC()
 	complaint := explainAs(root.Name(), err)
-	for _, line := range complaint.Lines() {
-		fmt.Fprintln(os.Stderr, term.Tame(line))
-	}
+	complaint.Print(os.Stderr)
 	if forClient(args) {
 		if complaint.Code == term.ExitUsage {
 			return term.ExitFailed
@@ -137,6 +135,7 @@ func newTop(name string) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	term.FilterOutput(root)
+	term.FitHelp(root)
 	cobra.EnableCommandSorting = false // they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())

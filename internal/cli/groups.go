@@ -43,7 +43,7 @@ func groups() []group {
 			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()),
 			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewDaemon(), plane.NewFleet(), plane.NewJob(),
 		}},
-		{groupTools, "Seldom typed", []*cobra.Command{
+		{groupTools, "Other commands", []*cobra.Command{
 			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), entry.NewStatusLine(), plane.NewEmit(), session.NewRegistry(), plane.NewWorkspace(), plane.NewPrune(),
 			setup.NewMigrate(), setup.NewValidate(), gates.NewHealth(), gates.NewCI(), setup.NewSchema(), setup.NewUninstall(), newVersion(),
 		}},

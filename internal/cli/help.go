@@ -24,14 +24,15 @@ var inOneRow = map[string]struct{ with, short string }{
 	"worker": {"work", "Show and fill queues, and run pipelines for their items"},
 }
 
+const longestRow = len("check, review")
+
 const exitCodesLine = "Exit codes: 0 done, 1 failed, 2 usage, 3 could not run; see help exit-codes."
 
-// showFirstScreen has the root show all commands on one screen; the others keep cobra's help.
+// showFirstScreen has the root show all commands on one screen.
 func showFirstScreen(root *cobra.Command) {
-	others := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if cmd != root {
-			others(cmd, args)
+			term.PrintHelp(cmd)
 			return
 		}
 		printFirstScreen(root, cmd.OutOrStdout())
@@ -65,10 +66,10 @@ func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, out io.Writer
 		}
 		names = append(names, cmd.Name())
 		if row, joined := inOneRow[cmd.Name()]; joined { // it follows the other
-			rows[len(rows)-1] = helpRow(row.with+", "+cmd.Name(), row.short, len("completion"))
+			rows[len(rows)-1] = helpRow(row.with+", "+cmd.Name(), row.short, longestRow)
 			continue
 		}
-		rows = append(rows, helpRow(cmd.Name(), cmd.Short, len("completion")))
+		rows = append(rows, helpRow(cmd.Name(), cmd.Short, longestRow))
 	}
 	if g.ID == groupTools {
 		rows = term.Wrapped("  ", strings.Join(names, ", "), 80)

@@ -43,10 +43,11 @@ not run, 4 cancelled, 130 interrupted.`
 
 // inOddjobs names those commands of a text as oj does that it has.
 func inOddjobs(text string) string {
-	pairs := []string{"stopgate: ", oddjobs + ": ", "stopgate start", "oj run", "stopgate decision answer", "oj decision resolve", "stopgate work add", "oj queue push", "stopgate work", "oj queue"}
+	pairs := []string{"stopgate: ", oddjobs + ": ", "stopgate start", "oj run", "stopgate decision answer", "oj decision resolve"}
 	for _, name := range []string{"pipeline", "agent", "decision", "emit", "runbook", "worker", "schedule", "workspace", "daemon", "status", "log", "version"} {
 		pairs = append(pairs, "stopgate "+name, oddjobs+" "+name)
 	}
+	pairs = append(pairs, "stopgate work add", "oj queue push", "stopgate work", "oj queue") // after worker and workspace
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 

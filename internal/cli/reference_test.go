@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/cli/goldentest"
+	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
 // docs/reference/commands.md is what --help prints. go test -run CommandsPage -update writes it.
@@ -36,11 +37,6 @@ func describeCommand(page *strings.Builder, cmd *cobra.Command) {
 	if cmd.Parent().HasParent() {
 		level = "### "
 	}
-	cmd.InitDefaultHelpFlag()
-	help := cmd.UsageString()
-	if long := strings.TrimSpace(cmd.Long); long != "" {
-		help = long + "\n\n" + help
-	}
 	page.WriteString("\n" + level + cmd.CommandPath() + "\n\n" + cmd.Short + ".\n")
-	page.WriteString("\n```text\n" + strings.TrimRight(help, "\n") + "\n```\n")
+	page.WriteString("\n```text\n" + term.HelpText(cmd, 80) + "```\n")
 }

@@ -20,9 +20,9 @@ func newVersion() *cobra.Command {
 		Long: `Print the version.
 
 With --check-install, list every copy that can be called on this machine and what calls one:
-programs and links on the PATH, the daemon that runs, the service of systemd, and the hooks in
+programs and links on the PATH, the daemon that runs, the systemd service, and the hooks in
 Claude Code's settings, here and in the projects that you approved. Those that are not this
-version, or lead to another copy, are named with what helps.
+version, or lead to another copy, are listed with the command that helps.
 
 Exit code 0: shown. 1: a copy is stale (with --check-install).`,
 		Example: `  stopgate version

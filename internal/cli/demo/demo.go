@@ -21,13 +21,13 @@ func New() *cobra.Command {
 		Use:   "demo",
 		Short: "Play a small fleet on a throw-away project",
 		Long: `Play a small fleet on a throw-away project, with scripts in place of agents: gates fail and are
-fixed, a review finds a secret, a queue of bugs is worked off, and a pipeline asks before it publishes.
+fixed, a review finds a secret, workers fix a queue of bugs, and a pipeline asks before it publishes.
 Nothing of yours is read or changed, and nothing is left afterwards.
 
 It prints a link to the web page of its daemon. On a terminal it stays until Ctrl-C, so that you can
 look around and answer. In a pipe it plays once, answers by itself, and ends.
 
-Exit code 0: played. 1: something went wrong. 3: it could not run. 130: ended by Ctrl-C before its end.`,
+Exit code 0: played. 1: something went wrong. 3: it could not run. 130: interrupted.`,
 		Example: `  stopgate demo
   stopgate demo | cat    # without pauses and questions`,
 		Args:              term.NoArgs,

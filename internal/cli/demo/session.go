@@ -42,9 +42,7 @@ func (s *stage) stop(ctx context.Context, session string, allowed bool) error {
 		s.print(fmt.Sprintf("%-6s %s  %s", session, s.paint.Green("✓ may stop"), s.paint.Faint(cmp.Or(gates, "all gates have passed for exactly these files"))))
 	} else {
 		s.print(fmt.Sprintf("%-6s %s, and the agent is told why:", session, s.paint.Red("✗ may not stop")))
-		for line := range strings.Lines(strings.TrimSpace(a.Reason)) {
-			s.print(s.paint.Faint("       │ " + strings.TrimRight(line, "\n")))
-		}
+		s.wrap("       │ ", strings.TrimSpace(a.Reason), s.paint.Faint)
 	}
 	s.pause(ctx)
 	return nil

@@ -134,7 +134,7 @@ func (s *stage) command(ctx context.Context, stdin []byte, args ...string) (stri
 func (s *stage) show(ctx context.Context, args ...string) error {
 	s.print(s.paint.Faint("$ stopgate " + strings.Join(args, " ")))
 	text, err := s.run(ctx, args...)
-	s.print(strings.TrimRight(text, "\n"))
+	s.wrap("", strings.TrimRight(text, "\n"), func(line string) string { return line })
 	s.pause(ctx)
 	return err
 }
@@ -171,8 +171,19 @@ func (s *stage) hook(ctx context.Context, event, session string, fields map[stri
 	return a, json.Unmarshal([]byte(said), &a)
 }
 
-func (s *stage) say(text string)   { s.print("\n" + s.paint.Bold(text)) }
 func (s *stage) print(text string) { fmt.Fprintln(s.out, text) }
+
+func (s *stage) say(text string) {
+	s.print("")
+	s.wrap("", text, s.paint.Bold)
+}
+
+// wrap prints a text in lines that fit the terminal, each behind a beginning.
+func (s *stage) wrap(beginning, text string, colour func(string) string) {
+	for _, line := range term.Wrap(text, max(20, term.WidthOf(s.out)-term.Cells(beginning))) {
+		s.print(colour(strings.TrimRight(beginning+line, " ")))
+	}
+}
 
 // pause gives a person who watches time to read.
 func (s *stage) pause(ctx context.Context) {

@@ -63,7 +63,7 @@ answer is one JSON object on standard output, or nothing.
 Exit code 0: answered. 1: the payload is invalid, nothing was checked. For other programs,
 which may treat an error as a denial, it is always 0.`,
 		Example: `  stopgate hook Stop < payload.json
-  stopgate hook < payload.json          the event is the payload's hook_event_name`,
+  stopgate hook < payload.json      the event is the payload's hook_event_name`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return term.WithHint(fmt.Errorf("hook takes one event, got %q", args), "usage: "+cmd.UseLine())

@@ -29,7 +29,8 @@ is, and what the session and the supervisor's reviews of it cost.
 "stopgate hooks install --statusline" adds it to Claude Code's settings. By hand, add this to
 ~/.claude/settings.json:
 
-  "statusLine": {"type": "command", "command": "stopgate statusline", "refreshInterval": 5}
+  "statusLine": {"type": "command", "command": "stopgate statusline",
+                 "refreshInterval": 5}
 
 Claude Code writes JSON to standard input. COLUMNS limits the width, NO_COLOR turns colours off.
 

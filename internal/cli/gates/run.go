@@ -74,6 +74,7 @@ Changes are counted from the base branch: --base-branch, else the base branch of
 job, else base_branch in .gauntlet/config.yml, else the remote's default branch. In CI, if the
 base branch already has the commit, what the push brought counts. A gate that passed does not
 run again while nothing changes. A gate with an open failure always runs.
+
 A report in a folder that git does not ignore counts as a change itself. In GitHub Actions
 what failed is also printed as annotations.
 

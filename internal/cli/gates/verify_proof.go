@@ -44,8 +44,8 @@ An attestation counts if an allowed signer has signed it for this commit, if the
 is checked out, and if .gauntlet is the one of the trusted commit: --trusted, else the base of
 the pull request, else the remote's default branch. The allowed signers are in
 .gauntlet/allowed_signers (ssh, as in git's gpg.ssh.allowedSignersFile) and
-.gauntlet/allowed_signers.asc (public keys of gpg) of the trusted commit. Whatever does not
-count is named, and its gates run.
+.gauntlet/allowed_signers.asc (public keys of gpg) of the trusted commit. An attestation that
+does not count is named, and its gates run.
 
 Exit code 0: passed, or nothing to do. 1: failed. 2: usage or configuration error. 3: could
 not run. 130: interrupted.`,
@@ -56,7 +56,7 @@ not run. 130: interrupted.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, append(args, "HEAD")[0]) },
 	}
 	cmd.Flags().StringVar(&o.trusted, "trusted", "", "the branch or commit whose .gauntlet and signers count, and from which changes are counted")
-	cmd.Flags().StringVar(&o.signers, "allowed-signers", "", "take the allowed signers from this file, which is not in the checkout")
+	cmd.Flags().StringVar(&o.signers, "allowed-signers", "", "read the allowed signers from this file, which must be outside the checkout")
 	cmd.Flags().Var((*term.DurationFlag)(&o.maxAge), "max-age", "how old an attestation may be, such as 12h or 3d")
 	cmd.Flags().Lookup("max-age").DefValue = "7d"
 	o.registerOutput(cmd)

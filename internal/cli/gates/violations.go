@@ -32,7 +32,7 @@ func newViolationsList() *cobra.Command {
 		Short: "List open violations",
 		Long:  "List open violations and their answers.",
 		Example: `  stopgate violations list
-  stopgate violations list --json | jq -r '.[] | select(.priority == "critical").id'`,
+  stopgate violations list --json | jq '.[] | select(.priority == "critical")'`,
 		Args: term.NoArgs,
 	}, func(*cobra.Command, []string) (violationList, error) {
 		h, err := here.MustExist(here.FindHere())

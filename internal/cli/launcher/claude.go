@@ -24,23 +24,26 @@ const ShortName = "ccc"
 func NewClaude() *cobra.Command {
 	return &cobra.Command{
 		Use:   "claude [PROVIDER] [ARGS…]",
-		Short: "Start Claude Code with a provider, supervised if you like",
-		Long: `Start Claude Code with a provider of ccc.json: its endpoint, key and settings. Without a
-provider, or if the first argument is a flag, the last provider is used. All arguments after
-the provider are passed to Claude Code. With "--" in place of the provider, all arguments are
-passed on.
-A link to the program with the name ccc is the same command.
+		Short: "Start Claude Code with a provider, optionally supervised",
+		Long: `Start Claude Code with a provider: an endpoint, key, model and settings. Providers are defined
+in ~/.claude/ccc.json; if there is no such file, this command offers to create it from Claude
+Code's settings. Without PROVIDER, or if the first argument is a flag, the last provider is used.
 
-With CCC_SUPERVISOR=1 in the environment, a supervisor reviews the work each time the agent
-stops, and says whether it is complete.
+All arguments after the provider are passed to Claude Code. With "--" in place of the provider,
+all arguments are passed on. ` + aboutLink + `
 
-  CCC_CONFIG_DIR   directory of ccc.json and of Claude Code's settings (default ~/.claude)
+With CCC_SUPERVISOR=1 in the environment, a supervisor (a second Claude) reviews the work each
+time the agent stops, and says whether it is complete: see stopgate supervisor.
+
+  CCC_CONFIG_DIR   directory of ccc.json and Claude Code's settings
+                   (default ~/.claude)
   CCC_WORK_DIR     directory of the supervisor's state and logs
-  CCC_CLAUDE       path of Claude Code (default: CLAUDE_BIN, then claude on the PATH)
+  CCC_CLAUDE       path of Claude Code
+                   (default: CLAUDE_BIN, then claude on the PATH)
 
 Exit code: that of Claude Code. 2: usage error, or invalid ccc.json. 3: Claude Code was not
 found. 1: any other error.`,
-		Example: `  stopgate claude glm                       start with the provider glm, and make it the default
+		Example: `  stopgate claude glm                       start with glm, the new default
   stopgate claude --resume                  use the last provider
   stopgate claude glm -p "fix the tests"    pass arguments to Claude Code
   CCC_SUPERVISOR=1 stopgate claude`,
@@ -92,14 +95,18 @@ func RunLaunch(arg0 string, args []string, help func() error) int {
 	return code
 }
 
+// aboutLink is the sentence of the help that says nothing to a person who called the link.
+const aboutLink = "A link named ccc to the program is the same command."
+
 // launchHelp explains the command by its own name.
 func launchHelp() error {
 	cmd := NewClaude()
 	cmd.Use = strings.Replace(cmd.Use, "claude", ShortName, 1)
-	cmd.Long = strings.Replace(cmd.Long, "A link to the program with the name ccc is the same command.",
+	cmd.Long = strings.Replace(cmd.Long, aboutLink,
 		`"ccc validate [--all]" checks providers, "ccc patch --reset" undoes the patch of an older ccc.
 The commands provider, supervisor and supervisor-hook are those of stopgate.`, 1)
 	cmd.Example = strings.ReplaceAll(cmd.Example, "stopgate claude", ShortName)
+	term.FitHelp(cmd)
 	return cmd.Help()
 }
 

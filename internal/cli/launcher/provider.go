@@ -21,8 +21,8 @@ func NewProvider() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "provider",
 		Short: "List, choose and check the providers of stopgate claude",
-		Long: `List, choose and check the providers in ccc.json, with which stopgate claude starts Claude
-Code. No command shows a key or a token.`,
+		Long: `List, choose and check providers: the endpoints, keys and models that stopgate claude can start
+Claude Code with. They are defined in ~/.claude/ccc.json. No command shows a key or a token.`,
 		Example: `  stopgate provider list
   stopgate provider use glm
   stopgate provider check`,
@@ -33,8 +33,8 @@ func newProviderList() *cobra.Command {
 	return term.Shows(&cobra.Command{
 		Use:   "list",
 		Short: "List the providers, their hosts and what they set",
-		Long: `List the providers of ccc.json with their hosts and the names of the variables and settings
-that they set. The current one is marked.`,
+		Long: `List the providers with their hosts and the names of the variables and settings that they set.
+Providers are defined in ~/.claude/ccc.json and used by stopgate claude; the current one is marked.`,
 		Example: `  stopgate provider list
   stopgate provider list --json | jq -r '.[].name'`,
 		Args: term.NoArgs,

@@ -40,7 +40,7 @@ Exit code 0: none is rejected or unreachable. 1: one is rejected. 2: unknown pro
 ccc.json. 3: none is rejected, but one could not be reached.`,
 		Example: `  stopgate provider check
   stopgate provider check glm kimi
-  stopgate provider check --json | jq -r '.[] | select(.verdict != "valid") | .name'`,
+  stopgate provider check --json | jq '.[] | select(.verdict != "valid")'`,
 		RunE: func(cmd *cobra.Command, names []string) error { return showChecks(cmd, names, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

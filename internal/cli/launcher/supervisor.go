@@ -30,9 +30,10 @@ func NewSupervisor() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "supervisor",
 		Short: "Turn reviews of a session on or off, and show their cost",
-		Long: `The supervisor is a second Claude that reviews the work before an agent stops. It is on
-for sessions that were started with CCC_SUPERVISOR=1 stopgate claude, and for sessions in
-which a person turned it on.`,
+		Long: `The supervisor is a second Claude that reads the conversation when an agent is about to stop,
+and sends the agent back to work if something is missing. It is off unless you turn it on: with
+stopgate supervisor on or /supervisor in a running session, or for a whole session by starting
+Claude Code as "CCC_SUPERVISOR=1 stopgate claude" (see stopgate claude --help).`,
 		Example: `  stopgate supervisor status
   stopgate supervisor on --session 0f3a…`,
 	}, newSupervisorSwitch("on", true), newSupervisorSwitch("off", false), newSupervisorStatus())
@@ -41,7 +42,7 @@ which a person turned it on.`,
 // inSession is the variable by which the client tells its commands their session.
 const inSession = "CLAUDE_CODE_SESSION_ID"
 
-const sessionUsage = "session id, or a prefix of it (default: the session in which the command runs)"
+const sessionUsage = "session id, or a prefix of it (default: the session that runs the command)"
 
 func newSupervisorSwitch(word string, on bool) *cobra.Command {
 	var id string

@@ -58,7 +58,8 @@ it out unless standard input is a terminal.
 Exit code 0: recorded. 1: it could not be written, or it is about another agent than the one that
 runs this. 2: invalid signal, or no such agent; nothing was written.`,
 		Example: `  stopgate emit agent:signal --agent ID complete
-  stopgate emit agent:signal --agent ID '{"kind": "escalate", "message": "Which database?"}'
+  stopgate emit agent:signal --agent ID \
+    '{"kind": "escalate", "message": "Which database?"}'
   echo complete | stopgate emit agent:signal --agent ID -`,
 		Args:              term.AtMostOneArg,
 		ValidArgsFunction: term.Completion(1, func(context.Context, []string) []string { return signals() }),

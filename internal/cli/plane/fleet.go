@@ -17,9 +17,9 @@ func NewFleet() *cobra.Command {
 		Use:   "fleet",
 		Short: "Connect several machines: one inbox, shared jobs",
 		Long: `Connect several machines, so that each shows the pipelines, agents and decisions of all, and jobs run
-where there is room. Each machine keeps its own work: nothing of it stops when the others are away.
+where there is room. Each machine keeps its own work: none of it stops when the others are offline.
 
-One machine, or three, run a hub: a server of NATS inside of stopgated, with TLS and a key for each
+One machine, or three, run a hub: a NATS server inside stopgated, with TLS and a key for each
 member. An existing NATS cluster can be used instead.`,
 		Example: `  stopgate fleet init home
   stopgate fleet invite
@@ -31,8 +31,8 @@ member. An existing NATS cluster can be used instead.`,
 func newFleetInit() *cobra.Command {
 	cmd := changesFleet("make a fleet", true, &cobra.Command{
 		Use:   "init NAME",
-		Short: "Make a fleet with this machine as its first member",
-		Long: `Make a fleet, with this machine as its first member and hub. Its certificate authority stays here:
+		Short: "Create a fleet with this machine as its first member",
+		Long: `Create a fleet, with this machine as its first member and hub. Its certificate authority stays here:
 further hubs can join only while this machine is up.
 
 With one hub the fleet is not highly available. With three --hub addresses, the first one this machine's,
@@ -41,7 +41,7 @@ addresses cannot be changed later.
 
 With --nats, an existing NATS cluster is used instead of hubs, and its administrator says who may do what.
 
-Exit code 0: done. 1: this machine is in a fleet already, or an agent's shell. 2: usage error. 3: the hub
+Exit code 0: done. 1: this machine is already in a fleet, or this is an agent's shell. 2: usage error. 3: the hub
 or the cluster does not answer.`,
 		Example: `  stopgate fleet init home
   stopgate fleet init home --hub 10.0.0.1 --hub 10.0.0.2 --hub 10.0.0.3
@@ -49,22 +49,22 @@ or the cluster does not answer.`,
 		Args: term.OneArg,
 	})
 	flags := cmd.Flags()
-	flags.StringArray("hub", nil, "the `ADDRESS[:PORT]` at which a hub is reached; one or three times (default: this machine's address, port 47422)")
-	flags.String("name", "", "what this machine is called (default: its host name)")
+	flags.StringArray("hub", nil, "`ADDRESS[:PORT]` of a hub; one or three times (default: this machine's address, port 47422)")
+	flags.String("name", "", "the name of this machine (default: its host name)")
 	flags.String("user", "", "whose machine this is (default: your user name)")
 	flags.String("nats", "", "the `URL` of an existing NATS cluster")
-	flags.String("creds", "", "the `file` with credentials of that cluster, or with the seed of an nkey")
-	flags.Int("replicas", 0, "how many of that cluster's servers keep everything (default: 3, or what it can)")
+	flags.String("creds", "", "the `file` with the credentials for that cluster, or with the seed of an nkey")
+	flags.Int("replicas", 0, "how many servers of that cluster keep everything (default: 3, or 1 in a cluster with fewer)")
 	return cmd
 }
 
 func newFleetInvite() *cobra.Command {
 	cmd := changesFleet("invite a machine", false, &cobra.Command{
 		Use:   "invite",
-		Short: "Make a token by which one machine can join",
-		Long: `Make a token by which one machine can join within one hour, and print the command to type there. Run
-it on a machine that has a hub: the other machine joins at that one. Machines of one user may do
-everything with each other; what others may do is in each machine's own configuration, under
+		Short: "Create a token for one machine to join",
+		Long: `Create a token for one machine to join within one hour, and print the command to type there. Run
+it on a machine that has a hub: the other machine joins through it. Machines of one user may do
+everything on each other; what other users may do is set in each machine's own configuration, under
 fleet.allow.
 
 Exit code 0: done. 1: this machine has no hub, or this is an agent's shell. 2: usage error.`,
@@ -74,7 +74,7 @@ Exit code 0: done. 1: this machine has no hub, or this is an agent's shell. 2: u
 		Args: term.NoArgs,
 	})
 	cmd.Flags().String("user", "", "whose machine it is (default: yours)")
-	cmd.Flags().Bool("hub", false, "the machine is the next hub; on the machine that made the fleet")
+	cmd.Flags().Bool("hub", false, "invite the next hub; only on the machine that created the fleet")
 	return cmd
 }
 
@@ -83,34 +83,34 @@ func newFleetJoin() *cobra.Command {
 		Use:   "join TOKEN",
 		Short: "Join a fleet",
 		Long: `Join the fleet that the token is for. This machine makes its own keys; only the public ones leave it.
-A join that was cut off can be repeated with the same token.
+An interrupted join can be repeated with the same token.
 
 Other machines of the same user can then start, answer and cancel things here.
 
-Exit code 0: done. 1: the hub refuses, this machine is in a fleet already, or this is an agent's shell.
+Exit code 0: done. 1: the hub refuses, this machine is already in a fleet, or this is an agent's shell.
 2: the token is incomplete, or a usage error. 3: the hub does not answer.`,
 		Example: `  stopgate fleet join sgfleet1-…
   stopgate fleet join sgfleet1-… --name build-7`,
 		Args: term.OneArg,
 	})
-	cmd.Flags().String("name", "", "what this machine is called (default: its host name)")
-	cmd.Flags().String("creds", "", "the `file` with credentials of the NATS cluster that the fleet uses")
+	cmd.Flags().String("name", "", "the name of this machine (default: its host name)")
+	cmd.Flags().String("creds", "", "the `file` with the credentials for the fleet's NATS cluster")
 	return cmd
 }
 
 func newFleetLeave() *cobra.Command {
 	return changesFleet("leave a fleet", false, &cobra.Command{
 		Use:   "leave [MEMBER]",
-		Short: "Take this machine, or another one, out of the fleet",
-		Long: `Take this machine out of its fleet; a hub that it runs ends. Its own pipelines and agents go on. On the
-machine that made the fleet, MEMBER takes another one out, also one that is lost: the hubs refuse it at
-once. It asks first, unless you pass --yes; what cannot be done is refused before.
+		Short: "Remove this machine, or another one, from the fleet",
+		Long: `Remove this machine from its fleet, and stop its hub if it runs one. Its own pipelines and agents continue.
+On the machine that created the fleet, MEMBER removes another machine, even one that is lost: the hubs refuse
+it at once. It asks first, unless you pass --yes; what cannot be done is refused before that.
 
-The machine that made the fleet leaves only with --yes, also at a terminal: with one hub the fleet ends for
-all, and with three no further hub can join and no machine can be taken out.
+The machine that created the fleet leaves only with --yes, even at a terminal: with one hub the fleet ends for
+all, and with three no further hub can join and no machine can be removed.
 
-Exit code 0: done. 1: not confirmed, this machine made the fleet (then pass --yes), the hubs refuse or cannot
-write it down, or this is an agent's shell. 2: usage error.`,
+Exit code 0: done. 1: not confirmed, this machine created the fleet (then pass --yes), the hubs refuse or cannot
+record it, or this is an agent's shell. 2: usage error.`,
 		Example: `  stopgate fleet leave
   stopgate fleet leave old-laptop`,
 		Args: term.AtMostOneArg,
@@ -121,10 +121,10 @@ func newFleetStatus() *cobra.Command {
 	return handsOver(&cobra.Command{
 		Use:   "status",
 		Short: "Show the fleet's machines and hubs",
-		Long: `Show all machines of the fleet, when each reported last, for how many more jobs it has room, and how the
-hubs are. Where the hubs cannot be asked, the machines are shown as they reported here last.
+		Long: `Show all machines of the fleet, when each last reported, how many more jobs it has room for, and the state
+of the hubs. If no hub can be reached, the machines are shown as they last reported here.
 
-Exit code 0: shown. 1: this machine is in no fleet, or no hub answers.`,
+Exit code 0: shown. 1: this machine is not in a fleet, or no hub answers.`,
 		Example: `  stopgate fleet status
   stopgate fleet status --json | jq '.members[] | select(.state != "up")'`,
 		Args: term.NoArgs,
@@ -135,12 +135,12 @@ func newFleetDoctor() *cobra.Command {
 	return handsOver(&cobra.Command{
 		Use:   "doctor",
 		Short: "Find what is wrong with the fleet",
-		Long: `Check this machine's part of the fleet: its files and keys, its hub, whether each hub is reached and is
-the fleet's own, clocks, versions, permissions, quorum, and how the streams are kept. Each finding says
+		Long: `Check this machine's part of the fleet: its files and keys, its hub, whether each hub can be reached and belongs
+to the fleet, clocks, versions, permissions, quorum, and how the streams are kept. Each finding says
 what to do.
 
-Exit code 0: all is well, or there are only warnings. 1: otherwise, also while the fleet is being set up, or
-this machine is in no fleet.`,
+Exit code 0: no problems, or only warnings. 1: problems, also while the fleet is being set up, or
+this machine is not in a fleet.`,
 		Example: `  stopgate fleet doctor`,
 		Args:    term.NoArgs,
 	}, "fleet", nil)

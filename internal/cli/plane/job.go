@@ -76,7 +76,7 @@ answer; nothing was added, unless the message says that this is not known.`,
 	flags.StringVar(&a.Only, "host", "", "the only `machine` that may do it")
 	flags.StringVar(&a.OnLost, "on-lost", "", "what to do if the machine is lost: ask (default) or again")
 	flags.StringVar(&a.Cap, "cap", "", "the `cap` that it counts against; default: default")
-	flags.Float64Var(&a.Reserve, "usd", 0, "what it may cost, where its runbook has no budget; reserved of the cap")
+	flags.Float64Var(&a.Reserve, "usd", 0, "what it may cost, where its runbook has no budget; reserved from the cap")
 	return cmd
 }
 
@@ -129,7 +129,7 @@ fleet does not answer, the jobs are shown as this machine knows them, with how o
 
 Exit code 0: listed. 3: the daemon is not running, or knows no jobs because it is not connected.`,
 		Example: `  stopgate job list
-  stopgate job list --all --json | jq -r '.[] | select(.status == "failed") | .id'`,
+  stopgate job list --all --json | jq -r '.[] | select(.status == "failed").id'`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, _ []string) error {
@@ -174,7 +174,7 @@ func newJobCancel() *cobra.Command {
 		Use:   "cancel ID",
 		Short: "Cancel a job",
 		Long: `Cancel a job. If a machine has it, that machine cancels its pipeline, and the job ends when that has ended.
-If that machine is away, the job ends at once; the machine cancels what still runs when it is back.
+If that machine is offline, the job ends at once; the machine cancels what still runs when it is back.
 
 Exit code 0: cancelled, or being cancelled. 1: it had ended before. 2: there is no such job. 3: the fleet
 does not answer; nothing was changed, unless the message says that this is not known.`,

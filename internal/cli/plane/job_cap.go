@@ -71,7 +71,7 @@ func newJobCapSet() *cobra.Command {
 		Use:   "set NAME",
 		Short: "Set a cap",
 		Long: `Set a cap: how many jobs run at once on all machines together (--jobs), and what jobs may cost in all
-(--usd). What is left out stays as it is; 0 removes the limit. Jobs that run go on, even if they are more.
+(--usd). What is left out stays as it is; 0 removes the limit. Running jobs continue, even above a new limit.
 
 What a job may cost is its runbook's budget, else --usd of job add. It is reserved while the job runs, and
 replaced by what the job has cost. To start a new month, raise the limit.

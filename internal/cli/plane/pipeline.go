@@ -20,7 +20,7 @@ func NewPipeline() *cobra.Command {
 		Use:   "pipeline",
 		Short: "List, show, cancel and resume pipelines",
 		Long: `List, show, cancel and resume the pipelines that stopgate start starts. An id prefix is enough.
-The id of an agent run is accepted too, and so is that of an agent: it stands for its pipeline.`,
+The id of an agent run is accepted too, and so is that of an agent: it means the agent's pipeline.`,
 		Example: `  stopgate pipeline list --watch
   stopgate pipeline show 3f9a12bc
   stopgate pipeline logs 3f9a12bc -f`,

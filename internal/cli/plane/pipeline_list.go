@@ -37,7 +37,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
   stopgate pipeline list --project . --since 7d --limit 100
   stopgate pipeline list --host vps
   stopgate pipeline list --watch
-  stopgate pipeline list --all --json | jq -r '.[] | select(.status == "failed") | .id'`,
+  stopgate pipeline list --json | jq -r '.[] | select(.status == "failed").id'`,
 		PreRunE: func(*cobra.Command, []string) error {
 			if err := n.check(cmd); err != nil || status == "" {
 				return err

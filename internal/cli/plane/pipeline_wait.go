@@ -20,7 +20,7 @@ func newOwnerWait(group string) *cobra.Command {
 		Short: "Wait until " + anOwner(group) + " ends or needs a decision",
 		Long: `Wait until ` + anOwner(group) + ` has ended or waits for a decision, and print what happens. With
 several ids, wait for all of them. If it is on a machine of the fleet that does not report, wait says so on
-stderr, and goes on waiting: the machine may come back.
+stderr, and keeps waiting: the machine may come back.
 
 Exit code 1: failed. 4: cancelled. 3: held because its record is damaged, waiting for a decision
 (see stopgate decision list), or the daemon is not running. 0: done. With several ids, the first of

@@ -16,7 +16,7 @@ import (
 func NewSchedule() *cobra.Command {
 	return term.Group(&cobra.Command{
 		Use:   "schedule",
-		Short: "Start commands and pipelines by the clock",
+		Short: "Start commands and pipelines on a schedule",
 		Long: `Start the commands and pipelines of a project that have a schedule in their runbook, at their
 times. Nothing starts before you turn the project's schedules on, and only approved runbooks count.
 The daemon must be running at the time.`,
@@ -30,7 +30,7 @@ func newScheduleSwitch(on bool) *cobra.Command {
 	use, short, long := "on", "Turn a project's schedules on", `Let the daemon start what has a schedule in the project's approved runbooks, at its times, from now on.
 The daemon is started if it is not running. Its agents cannot run this command.`
 	if !on {
-		use, short, long = "off", "Turn a project's schedules off", `Start nothing by the clock in the project any more. What is running goes on.
+		use, short, long = "off", "Turn a project's schedules off", `Stop starting what has a schedule in the project. What is running continues.
 The daemon is started if it is not running.`
 	}
 	cmd := acts(&cobra.Command{

@@ -31,16 +31,16 @@ func NewUI() *cobra.Command {
 		Use:   "ui",
 		Short: "Open the web page: see every agent, answer decisions",
 		Long: `Turn on the daemon's web page and print a link that signs one browser in. The link works once, for
-5 minutes. The browser stays signed in for 30 days, or until it was not used for 7.
+5 minutes. The browser stays signed in for 30 days, or until it has not been used for 7.
 
-The page is for this machine alone, at a port that stays the same. It is on until you turn it off, also
-after a restart of the daemon, which is started if it is not running.
+The page is for this machine alone, at a port that stays the same. It stays on until you turn it off,
+even after the daemon restarts. The daemon is started if it is not running.
 
 With --listen, other machines and your phone can reach it too, always with TLS. Use a certificate that
 your devices trust (--cert, --key): without one stopgate makes its own, browsers warn about it once, and
 push messages do not work. The QR code carries the link.
 
-An agent cannot run this command. A script outside of an agent passes --yes.
+An agent cannot run this command. A script outside an agent passes --yes.
 
 Exit code 0: done. 1: this is an agent's shell, or there is no terminal. 2: usage error. 3: the daemon
 could not be started, or cannot listen at the address.`,

@@ -161,7 +161,7 @@ failed if it is tried again, or dead if it is not.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate work list
-  stopgate work list issues --json | jq -r '.[] | select(.state == "dead") | .id'`,
+  stopgate work list --json | jq -r '.[] | select(.state == "dead").id'`,
 		Args: term.AtMostOneArg,
 	})
 }

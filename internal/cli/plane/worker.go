@@ -31,7 +31,7 @@ func newWorkerSwitch(on bool) *cobra.Command {
 	use, short, long := "start", "Start a worker", `Let a worker run its pipeline for the items of its queue, from now on and also after a restart of the
 daemon, which is started if it is not running. Agents of the daemon cannot run this command.`
 	if !on {
-		use, short, long = "stop", "Stop a worker", `Let a worker take no more items. What it runs goes on. The daemon is started if it is not running.`
+		use, short, long = "stop", "Stop a worker", `Stop a worker: it takes no more items. What it already runs continues. The daemon is started if it is not running.`
 	}
 	cmd := acts(&cobra.Command{
 		Use: use + " NAME", Short: short,

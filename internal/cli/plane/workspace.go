@@ -78,7 +78,8 @@ uncommitted changes. The daemon is started if it is not running. Its agents cann
 
 Exit code 0: removed. 1: not removed. 2: not found. 3: the daemon could not be started.`,
 		Example: `  stopgate workspace remove 3f9a12bc
-  stopgate workspace list --json | jq -r .[].path | xargs -d '\n' stopgate workspace remove`,
+  stopgate workspace list --json | jq -r .[].path |
+    xargs -d '\n' stopgate workspace remove`,
 		Args:              someArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, removeWorkspaces)

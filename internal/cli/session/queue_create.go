@@ -27,6 +27,7 @@ func NewTUIDriver() *cobra.Command {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetFlagErrorFunc(term.FlagError)
 	term.FilterOutput(cmd)
+	term.FitHelp(cmd)
 	return cmd
 }
 
@@ -61,10 +62,11 @@ A command is anything you could type: a slash command, or a prompt of any number
 
 Exit code 1: refused; the session has a queue, does not exist or does not run Claude Code, or a
 command cannot be typed. 2: invalid JSON or command line. 3: tmux is not installed.`,
-		Example: strings.ReplaceAll(`  PROGRAM '{"session": "main", "commands": ["/clear", "/gsd:plan-phase 3"]}'
-  PROGRAM --session main '["Run the tests.\nThen fix what fails."]'
+		Example: strings.ReplaceAll(`  PROGRAM '{"session": "main", "commands": ["/clear", "/plan 3"]}'
+  PROGRAM --session main '["Run the tests.\nFix what fails."]'
   PROGRAM --replace --file order.json
-  jq -n '{session: "main", commands: [$ARGS.named[]]}' --rawfile a prompt.md | PROGRAM`, "PROGRAM", words),
+  jq -n '{commands: [$ARGS.named[]]}' --rawfile a prompt.md |
+    PROGRAM --session main`, "PROGRAM", words),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},

@@ -31,8 +31,9 @@ the file for everything else: what wakes it (wake_on), which commands may be typ
 session (commands), automatic answers (answers), and where to find a token or secret.`,
 		Example: `  stopgate registry add warden --session warden-main --workspace ~/project
   stopgate registry add warden --session 'warden-*' --transport openclaw-http
-  stopgate registry add ops --session deploy --transport webhook --url https://ops.example/hook
-  stopgate registry add ops --session deploy --command notify-me --command --loud
+  stopgate registry add ops --session deploy --transport webhook \
+    --url https://ops.example/hook
+  stopgate registry add ops --session deploy --command notify --command --loud
   stopgate registry add boss --session worker --to boss`,
 		Args: term.OneArg,
 		RunE: func(cmd *cobra.Command, args []string) error {

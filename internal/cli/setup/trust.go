@@ -36,7 +36,7 @@ Runbooks of oddjobs, in .oj/runbooks, are approved with it.
 
 --show prints what would run and, after an approval, a diff of what changed
 since. On a terminal it goes through $PAGER, or less.`,
-		Example: `  stopgate trust --show     show what would run, and what changed since the approval
+		Example: `  stopgate trust --show     show what would run, and what changed
   stopgate trust            approve
   stopgate trust --restore  put the approved files back; agents may do this too
   stopgate trust --revoke   revoke the approval`,

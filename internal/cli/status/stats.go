@@ -35,12 +35,14 @@ time and money, what reviews cost, and which gates are flaky or slow. All projec
 --here or --project names one.
 
 How it is counted:
-  caught  a gate failed, once or several times in a row, and then passed for other content
-  flaky   a gate ended otherwise than its run before on the same content and approval: it passed
-          where it had failed, or failed where it had passed
-  saved   times a gate was answered from a proof × the median time (and cost) of its own runs in
-          this period; where it never ran in this period, nothing is counted. Likewise for the
-          supervisor's verdicts that were used again
+  caught  a gate failed, once or several times in a row, and then passed for
+          other content
+  flaky   a gate failed where its run before had passed, or passed where it had
+          failed, on the same content and approval
+  saved   times a gate was answered from a proof × the median time (and cost) of
+          its own runs in this period; where it never ran in this period,
+          nothing is counted. Likewise for the supervisor's verdicts that were
+          used again
   slow    by the median of a gate's runs
 
 Costs are those that Claude Code reports; other reviewers report none. The journal is kept for 30

@@ -129,13 +129,21 @@ func (c Complaint) Lines() []string {
 	return []string{c.Name + ": " + c.Message, c.Hint}
 }
 
-// Complain tells a person why a command failed and what to do about it, and returns the exit code.
+// Print tells a person why a command failed and what to do about it, in lines that fit the terminal.
 // What stands in an error may come from anywhere, and must not steer the terminal.
+func (c Complaint) Print(out io.Writer) {
+	width := WidthOf(out)
+	for _, line := range c.Lines() {
+		for _, part := range Wrap(Tame(line), width) {
+			fmt.Fprintln(out, part)
+		}
+	}
+}
+
+// Complain tells a person why a command failed and what to do about it, and returns the exit code.
 func Complain(err error) int {
 	c := Explain(err)
-	for _, line := range c.Lines() {
-		fmt.Fprintln(os.Stderr, Tame(line))
-	}
+	c.Print(os.Stderr)
 	return c.Code
 }
 

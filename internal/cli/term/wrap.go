@@ -31,6 +31,23 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
+// Reflow breaks a text into lines of at most width columns. Lines that follow each other are one
+// paragraph, wherever they were broken; indented lines and those of a list stay lines of their own.
+func Reflow(text string, width int) []string {
+	var lines []string
+	open := false // the last line is part of a paragraph
+	for _, line := range legible(strings.TrimSpace(text)) {
+		prose := line != "" && textBegin(line) == 0
+		if prose && open {
+			lines[len(lines)-1] += " " + line
+		} else {
+			lines = append(lines, line)
+		}
+		open = prose
+	}
+	return Wrap(strings.Join(lines, "\n"), width)
+}
+
 // wrapLine breaks a line, which goes on below where its text began. The spaces in it stay
 // as they are, but for those where it is broken.
 func wrapLine(line string, width int) (lines []string) {

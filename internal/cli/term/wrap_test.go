@@ -37,6 +37,20 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func TestReflow(t *testing.T) {
+	for text, want := range map[string][]string{
+		"one\ntwo three\n":                {"one two", "three"},
+		"one\n\ntwo":                      {"one", "", "two"},
+		"one:\n  two\n  three\nfour five": {"one:", "  two", "  three", "four", "five"},
+		"- one two\n- three":              {"- one", "  two", "- three"},
+		"":                                {""},
+	} {
+		if diff := cmp.Diff(want, Reflow(text, 8)); diff != "" {
+			t.Errorf("%q:\n%s", text, diff)
+		}
+	}
+}
+
 // No line is too long, none of the text is lost, and nothing steers the terminal.
 func TestWrapLosesNothing(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("ab 1.-*\n\t日\x1b"))))

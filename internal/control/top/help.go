@@ -65,7 +65,7 @@ var help = []string{
 	".  queued    -  free    ✓  done, allowed    ✗  failed, blocked    x  cancelled",
 	"",
 	"In an agent's shell you can look and attach read-only, and not answer.",
-	"$ today is what was started today has cost.",
+	"$ today: cost of everything started today.",
 }
 
 // empty says what to do where a list has no row.
