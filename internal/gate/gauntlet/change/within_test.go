@@ -47,7 +47,8 @@ func TestE12WhatTheRemoteSquashedCounts(t *testing.T) {
 	}{
 		"squashed": {
 			func(r *gittest.Repo) { r.Write("src/red", "1\n", "a", "2\n"); r.Commit("one") },
-			squash, []string{"a", "src/red"},
+			squash,
+			[]string{"a", "src/red"},
 		},
 		"of several commits": {
 			func(r *gittest.Repo) {
@@ -58,18 +59,21 @@ func TestE12WhatTheRemoteSquashedCounts(t *testing.T) {
 				r.Write("back", "1\n")
 				r.Commit("three")
 			},
-			squash, []string{"a", "src/red"},
+			squash,
+			[]string{"a", "src/red"},
 		},
 		"a file is deleted": {
 			func(r *gittest.Repo) { r.Remove("a"); r.Commit("one") },
-			squash, []string{"a"},
+			squash,
+			[]string{"a"},
 		},
 		"rebased, after a colleague": {
 			func(r *gittest.Repo) { r.Write("src/red", "1\n"); r.Commit("one") },
 			func(r *gittest.Repo) {
 				colleague(r, "a", "theirs\n", "theirs", "1\n")
 				r.Git("cherry-pick", "f")
-			}, []string{"src/red"},
+			},
+			[]string{"src/red"},
 		},
 		"merged with what a colleague wrote into the same file": {
 			func(r *gittest.Repo) {
@@ -79,7 +83,8 @@ func TestE12WhatTheRemoteSquashedCounts(t *testing.T) {
 			func(r *gittest.Repo) {
 				colleague(r, "long", strings.Repeat("line\n", 20)+"theirs\n")
 				squash(r)
-			}, []string{"long"},
+			},
+			[]string{"long"},
 		},
 		"not merged": {
 			func(r *gittest.Repo) { r.Write("src/red", "1\n", "a", "2\n", "long", "mine\n"); r.Commit("one") },
