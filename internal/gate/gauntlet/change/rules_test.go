@@ -34,7 +34,9 @@ func TestE12NewIgnoreRulesAreTold(t *testing.T) {
 			func(t *testing.T, _ *gittest.Repo, home string) { put(t, home+"/rules", "red\n") },
 		},
 		"one that does not exist yet": {
-			func(t *testing.T, r *gittest.Repo, home string) { put(t, home+"/.gitconfig", "[core] excludesFile = ~/rules\n") },
+			func(t *testing.T, r *gittest.Repo, home string) {
+				put(t, home+"/.gitconfig", "[core] excludesFile = ~/rules\n")
+			},
 			func(t *testing.T, _ *gittest.Repo, home string) { put(t, home+"/rules", "red\n") },
 		},
 		"one of an included file": {
@@ -50,19 +52,25 @@ func TestE12NewIgnoreRulesAreTold(t *testing.T) {
 				put(t, home+"/.gitconfig", "[includeIf \"gitdir:/**\"]\n\tpath = more/one\n")
 				put(t, home+"/rules", "red\n")
 			},
-			func(t *testing.T, _ *gittest.Repo, home string) { put(t, home+"/more/one", "[core]\n\texcludesFile = "+home+"/rules\n") },
+			func(t *testing.T, _ *gittest.Repo, home string) {
+				put(t, home+"/more/one", "[core]\n\texcludesFile = "+home+"/rules\n")
+			},
 		},
 		"the user's, in another place": {nil, func(t *testing.T, _ *gittest.Repo, home string) { put(t, home+"/xdg/git/ignore", "red\n") }},
 		"the user's configuration there": {
 			func(t *testing.T, _ *gittest.Repo, home string) { put(t, home+"/rules", "red\n") },
-			func(t *testing.T, _ *gittest.Repo, home string) { put(t, home+"/xdg/git/config", "[core]\n\texcludesFile = ~/rules\n") },
+			func(t *testing.T, _ *gittest.Repo, home string) {
+				put(t, home+"/xdg/git/config", "[core]\n\texcludesFile = ~/rules\n")
+			},
 		},
 		"the worktree's configuration": {
 			func(t *testing.T, r *gittest.Repo, home string) {
 				r.Git("config", "extensions.worktreeConfig", "true")
 				put(t, home+"/rules", "red\n")
 			},
-			func(t *testing.T, r *gittest.Repo, home string) { r.Git("config", "--worktree", "core.excludesFile", home+"/rules") },
+			func(t *testing.T, r *gittest.Repo, home string) {
+				r.Git("config", "--worktree", "core.excludesFile", home+"/rules")
+			},
 		},
 		"a relative one": {
 			func(t *testing.T, r *gittest.Repo, _ string) { r.Git("config", "core.excludesFile", ".git/rules") },
@@ -91,7 +99,9 @@ func TestE12NewIgnoreRulesAreTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := gittest.Dir(t)
 			r := gittest.New(t)
-			r.Env = append(environ.Without(r.Env, func(name string) bool { return name == "GIT_CONFIG_GLOBAL" || name == "HOME" || name == "XDG_CONFIG_HOME" }),
+			r.Env = append(environ.Without(r.Env, func(name string) bool {
+				return name == "GIT_CONFIG_GLOBAL" || name == "HOME" || name == "XDG_CONFIG_HOME"
+			}),
 				"HOME="+home, "XDG_CONFIG_HOME="+home+"/xdg")
 			r.Write("a", "1\n")
 			r.Commit("one")
