@@ -37,7 +37,6 @@ func (s *scene) sh(script string) {
 func objected(t *testing.T, inBase bool) *scene {
 	t.Helper()
 	s := reviewed(t, oneReview)
-	s.now = time.Now()
 	s.write("src/f.go", "package f\n")
 	if !inBase {
 		must(t, os.Remove(s.path("src/f.go")))
@@ -48,6 +47,7 @@ func objected(t *testing.T, inBase bool) *scene {
 	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
 	s.write("src/f.go", flawed)
 	s.write("src/g.go", "package f\n")
+	s.now = time.Now().Add(time.Second / 50) // the clock of files lags
 	s.answer(violations("critical", "it deletes everything"))
 	s.want(Failed)
 	s.answer(allGood)
@@ -89,6 +89,9 @@ var hidings = map[string]string{
 	"moved out and pushed":           `mkdir lib; git add -A; git mv src/f.go lib/f.go; git commit -qm c; git update-ref refs/remotes/origin/main HEAD`,
 	"moved out, and a stub is left":  `mkdir lib; mv src/f.go lib/f.go; echo 'package f // see lib' > src/f.go`,
 	"copied out, and reverted":       `mkdir lib; cp src/f.go lib/f.go; git checkout -q src/f.go 2>/dev/null || rm src/f.go`,
+	"its folder is moved out":        `mkdir lib; mv src lib/; mkdir src; mv lib/src/g.go src/`,
+	"its folder is moved, and used":  `mkdir lib; mv src lib/; mkdir src; cp lib/src/g.go src/; touch lib/src/new.go`,
+	"its folder is ignored":          `mkdir ignored; mv src ignored/old; mkdir src; echo 'package f' > src/g.go`,
 	"split in two":                   `mkdir lib; head -n 5 src/f.go > lib/a.go; sed 1,5d src/f.go > lib/b.go; rm src/f.go`,
 	"split, and one half is seen":    `mkdir lib; head -n 5 src/f.go > lib/a.go; sed 1,5d src/f.go > src/b.go; rm src/f.go`,
 	"split, one in the logs":         `mkdir lib; head -n 4 src/f.go > lib/a.go; sed 1,4d src/f.go > gauntlet_logs/b.go; rm src/f.go`,
@@ -166,6 +169,7 @@ func TestE10WhatIsNotHiddenIsClosed(t *testing.T) {
 		"the licence in a log":              {oneReview, `cp src/f.go gauntlet_logs/review_src_r_codex@1.9.log; rm src/f.go`},
 		"an older copy that is checked out": {oneReview, `rm src/f.go lib/copy.go; git checkout -q lib/copy.go`},
 		"moved to where the review looks":   {strings.Replace(oneReview, "  - path: src\n", "  - {path: old, reviews: [{name: r, prompt: look at it}]}\n  - path: src\n", 1), `mv src/f.go old/f.go`},
+		"an older copy in a built folder":   {oneReview, `rm src/f.go; echo built > gen/new.out`},
 		"edited beside a rewrite":           {oneReview, `echo 'package f // rewritten' > src/f.go; echo '// edited' >> lib/copy.go; git add -A`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,6 +183,8 @@ func TestE10WhatIsNotHiddenIsClosed(t *testing.T) {
 			} else {
 				s.write("lib/copy.go", licensed)
 			}
+			s.write(".gitignore", "gen/\n")
+			s.write("gen/f.go", flaw) // built before
 			must(t, os.Remove(s.path("src/f.go")))
 			s.env = append(s.env, "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z")
 			s.commit()

@@ -34,6 +34,8 @@ type search struct {
 	seen, hidden map[uint32]bool
 	why          string // the place that has most of them, and why it is hidden
 	most         int
+	strict       bool            // a folder counts as moved only if it looks so
+	arrived      map[string]bool // what is known of folders
 }
 
 // moved is where a file's lines went that reviewers do not see, half of them or more; empty: nowhere that we know.
@@ -48,7 +50,7 @@ func (w *Worktree) moved(ctx context.Context, view View, name string, trace Trac
 	}
 	defer dir.close()
 
-	s := &search{w: w, view: view, dir: dir, since: since, wanted: set(trace.hashes()), seen: map[uint32]bool{}, hidden: map[uint32]bool{}}
+	s := &search{w: w, view: view, dir: dir, since: since, wanted: set(trace.hashes()), seen: map[uint32]bool{}, hidden: map[uint32]bool{}, arrived: map[string]bool{}}
 	s.forget(s.common(listed, path.Ext(name)))
 	for _, m := range view.Missing {
 		s.hide(ctx, m.Name, m.Why, time.Time{})
@@ -56,6 +58,7 @@ func (w *Worktree) moved(ctx context.Context, view View, name string, trace Trac
 	for _, other := range listed {
 		s.look(ctx, other)
 	}
+	s.strict, s.arrived = true, map[string]bool{} // builds fill ignored folders, beside older copies
 	for _, other := range ignored {
 		if !w.logs(other) {
 			s.hide(ctx, other, "git ignores it", since)
@@ -93,13 +96,13 @@ func (s *search) look(ctx context.Context, name string) {
 		s.hide(ctx, name, "", s.since)
 	case s.view.sights[name] == seen:
 		s.see(name)
-	case s.view.Elsewhere != nil && !outside && !nested && info.ctime >= s.since.UnixNano() && s.view.Elsewhere(name):
+	case s.view.Elsewhere != nil && !outside && !nested && s.fresh(name, info, s.since) && s.view.Elsewhere(name):
 		s.see(name)
 	case outside:
 		s.hide(ctx, name, "it is outside the project", s.since)
 	case nested || info.isA(typeDirectory):
 		s.hide(ctx, name, IsRepository, s.since)
-	case !s.view.Include(name) && !s.asBefore(ctx, name, info):
+	case !s.view.Include(name) && s.fresh(name, info, s.since) && !s.asBefore(ctx, name, info):
 		s.hide(ctx, name, "this review does not look there", s.since)
 	}
 }
@@ -127,7 +130,7 @@ func (s *search) hide(ctx context.Context, name, why string, since time.Time) {
 	}
 	info, err := s.dir.lstat(strings.TrimSuffix(name, "/"))
 	depth := -1
-	if err == nil && info.isA(typeLink) && info.ctime >= since.UnixNano() {
+	if err == nil && info.isA(typeLink) && s.fresh(name, info, since) {
 		target, outside := s.w.leadsOut(name)
 		if !outside {
 			return
@@ -141,13 +144,34 @@ func (s *search) hide(ctx context.Context, name, why string, since time.Time) {
 		walk := walker{w: s.w}
 		_ = walk.folder(ctx, strings.TrimSuffix(name, "/"), depth) // as above
 		for _, file := range walk.list {
-			if at, err := s.dir.lstat(file); err == nil && at.isA(typeRegular) && (since.IsZero() || at.ctime >= since.UnixNano()) {
+			if at, err := s.dir.lstat(file); err == nil && at.isA(typeRegular) && s.fresh(file, at, since) {
 				s.take(file, why, at)
 			}
 		}
-	case info.isA(typeRegular) && (since.IsZero() || info.ctime >= since.UnixNano()):
+	case info.isA(typeRegular) && s.fresh(name, info, since):
 		s.take(name, why, info)
 	}
+}
+
+// fresh reports whether a file was written, or came to its place, since a moment. Moving a folder leaves
+// no mark on the files in it.
+func (s *search) fresh(name string, info stat, since time.Time) bool {
+	return since.IsZero() || info.ctime >= since.UnixNano() || s.came(path.Dir(strings.TrimSuffix(name, "/")), since.UnixNano())
+}
+
+// came reports whether a folder of the project, or one that it is in, may have been moved since a
+// moment. A new entry changes both of a folder's times, a new name only one.
+func (s *search) came(dir string, since int64) bool {
+	if dir == "." || strings.HasPrefix(dir, "..") {
+		return false
+	}
+	known, found := s.arrived[dir]
+	if !found {
+		info, err := s.dir.lstat(dir)
+		known = err == nil && info.ctime >= since && (!s.strict || info.ctime > info.mtime) || s.came(path.Dir(dir), since)
+		s.arrived[dir] = known
+	}
+	return known
 }
 
 // leadsOut is where a link leads, relative to the root, and whether that is outside of it.
@@ -266,7 +290,7 @@ func (s *search) forget(lines map[uint32]bool) {
 // asBefore reports whether a file has the bytes that it had at the base, and the base is older than the
 // violation: a checkout writes files anew.
 func (s *search) asBefore(ctx context.Context, name string, info stat) bool {
-	if s.view.base == "" || info.ctime < s.since.UnixNano() || len(s.lines(name, info)) < s.least() {
+	if s.view.base == "" || len(s.lines(name, info)) < s.least() {
 		return false
 	}
 	same, err := s.w.asAtBase(ctx, s.view.Diff, name)
