@@ -37,7 +37,6 @@ func (s *scene) sh(script string) {
 func objected(t *testing.T, inBase bool) *scene {
 	t.Helper()
 	s := reviewed(t, oneReview)
-	s.now = time.Now()
 	s.write("src/f.go", "package f\n")
 	if !inBase {
 		must(t, os.Remove(s.path("src/f.go")))
@@ -48,6 +47,7 @@ func objected(t *testing.T, inBase bool) *scene {
 	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
 	s.write("src/f.go", flawed)
 	s.write("src/g.go", "package f\n")
+	s.now = time.Now().Add(time.Second / 50) // the clock of files lags
 	s.answer(violations("critical", "it deletes everything"))
 	s.want(Failed)
 	s.answer(allGood)
@@ -75,6 +75,30 @@ var hidings = map[string]string{
 	"a hunk that is too long":    `head -c 2000000 /dev/zero | tr '\0' 'x' >> src/f.go`,
 	"a pipe in its place":        `mv src/f.go src/f.out; mkfifo src/f.go`,
 	"a folder in its place":      `mv src/f.go src/f.out; mkdir src/f.go; echo x > src/f.go/x`,
+
+	// Where the review does not look.
+	"moved out of the entry point":   `mkdir lib; mv src/f.go lib/`,
+	"moved out, and edited a little": `mkdir lib; sed 's/dir string/d string/; s/list/all/' src/f.go > lib/g.go; rm src/f.go`,
+	"copied out, then deleted":       `mkdir lib; cp src/f.go lib/; rm src/f.go`,
+	"appended to another file":       `sed 1d src/f.go >> main.go; rm src/f.go`,
+	"moved to an excluded name":      `mv src/f.go src/f.gen`,
+	"moved into the logs":            `mv src/f.go gauntlet_logs/`,
+	"into a folder of the logs":      `mkdir gauntlet_logs/old; mv src/f.go gauntlet_logs/old/f.go.log`,
+	"into .gauntlet":                 `mv src/f.go .gauntlet/f.go`,
+	"moved out and committed":        `mkdir lib; git add -A; git mv src/f.go lib/f.go; git commit -qm c`,
+	"moved out and pushed":           `mkdir lib; git add -A; git mv src/f.go lib/f.go; git commit -qm c; git update-ref refs/remotes/origin/main HEAD`,
+	"moved out, and a stub is left":  `mkdir lib; mv src/f.go lib/f.go; echo 'package f // see lib' > src/f.go`,
+	"copied out, and reverted":       `mkdir lib; cp src/f.go lib/f.go; git checkout -q src/f.go 2>/dev/null || rm src/f.go`,
+	"its folder is moved out":        `mkdir lib; mv src lib/; mkdir src; mv lib/src/g.go src/`,
+	"its folder is moved, and used":  `mkdir lib; mv src lib/; mkdir src; cp lib/src/g.go src/; touch lib/src/new.go`,
+	"its folder is ignored":          `mkdir ignored; mv src ignored/old; mkdir src; echo 'package f' > src/g.go`,
+	"split in two":                   `mkdir lib; head -n 5 src/f.go > lib/a.go; sed 1,5d src/f.go > lib/b.go; rm src/f.go`,
+	"split, and one half is seen":    `mkdir lib; head -n 5 src/f.go > lib/a.go; sed 1,5d src/f.go > src/b.go; rm src/f.go`,
+	"split, one in the logs":         `mkdir lib; head -n 4 src/f.go > lib/a.go; sed 1,4d src/f.go > gauntlet_logs/b.go; rm src/f.go`,
+	"into an ignored repository":     `mkdir ignored; git init -q ignored/r; mkdir ignored/r/deep; mv src/f.go ignored/r/deep/`,
+	"into a repository elsewhere":    `git init -q lib; mkdir lib/deep; mv src/f.go lib/deep/`,
+	"out of the project, and linked": `mkdir ../outside; mv src/f.go ../outside/; ln -s ../../outside/f.go src/h.go`,
+	"with its folder, and linked":    `mkdir ../outside; mkdir src/d; mv src/f.go src/d/; mv src/d ../outside/; ln -s ../../outside/d src/d`,
 }
 
 func TestE10HidingAFileClosesNothing(t *testing.T) {
@@ -126,6 +150,72 @@ func TestE10WhatIsSeenIsClosed(t *testing.T) {
 					t.Errorf("in the base %t: %s, want %s: %+v\n%s", inBase, r.Status, tt.status, r.Gates, s.asked())
 				}
 			})
+		}
+	}
+}
+
+// licensed is the head of every file of some projects.
+const licensed = `// Licensed under the Example License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" basis.
+`
+
+// What files of a project have in common, what was there before, and what the same review sees in
+// another place is not hidden.
+func TestE10WhatIsNotHiddenIsClosed(t *testing.T) {
+	for name, tt := range map[string]struct{ config, script string }{
+		"a new file with the same licence":  {oneReview, `rm src/f.go; cat old/1.go > lib/new.go; echo 'func another() {}' >> lib/new.go`},
+		"the licence in a log":              {oneReview, `cp src/f.go gauntlet_logs/review_src_r_codex@1.9.log; rm src/f.go`},
+		"an older copy that is checked out": {oneReview, `rm src/f.go lib/copy.go; git checkout -q lib/copy.go`},
+		"moved to where the review looks":   {strings.Replace(oneReview, "  - path: src\n", "  - {path: old, reviews: [{name: r, prompt: look at it}]}\n  - path: src\n", 1), `mv src/f.go old/f.go`},
+		"an older copy in a built folder":   {oneReview, `rm src/f.go; echo built > gen/new.out`},
+		"edited beside a rewrite":           {oneReview, `echo 'package f // rewritten' > src/f.go; echo '// edited' >> lib/copy.go; git add -A`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := reviewed(t, tt.config)
+			for _, old := range []string{"old/1.go", "old/2.go", "old/3.go", "lib/x.go"} {
+				s.write(old, licensed+"package "+old[4:5]+"\n")
+			}
+			flaw := licensed + "package f\n\nfunc f() { panic(1) }\n"
+			if strings.Contains(name, "older copy") {
+				s.write("lib/copy.go", flaw)
+			} else {
+				s.write("lib/copy.go", licensed)
+			}
+			s.write(".gitignore", "gen/\n")
+			s.write("gen/f.go", flaw) // built before
+			must(t, os.Remove(s.path("src/f.go")))
+			s.env = append(s.env, "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z")
+			s.commit()
+			s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+
+			s.now = time.Now().Add(time.Second / 50) // the clock of files lags
+			s.write("src/f.go", flaw)
+			s.write("src/g.go", "package f\n")
+			s.answer(violations("critical", "it deletes everything"))
+			s.want(Failed)
+			s.answer(allGood)
+			s.sh(tt.script)
+			if r := s.run(); r.Status != Passed {
+				t.Errorf("%s: %+v", r.Status, r.Gates)
+			}
+		})
+	}
+}
+
+// Reviewers name a file as they like.
+func TestE10AFileByAnotherNameIsFollowed(t *testing.T) {
+	for _, name := range []string{"f.go", "a/src/f.go", "b/src/f.go", "./src/f.go", "ROOT/src/f.go"} {
+		s := reviewed(t, oneReview)
+		s.now = time.Now()
+		s.write("src/f.go", flawed)
+		s.answer(strings.ReplaceAll(violations("critical", "it deletes everything"), "src/f.go", strings.Replace(name, "ROOT", s.root, 1)))
+		s.want(Failed)
+		s.answer(allGood)
+		s.sh(`mkdir lib; mv src/f.go lib/`)
+		if r := s.run(); r.Status != Failed {
+			t.Errorf("%s: %s: %+v", name, r.Status, r.Gates)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package gauntlet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
@@ -20,10 +21,23 @@ type sight struct {
 
 func (g gateRunner) sight(ctx context.Context, job *Job, diff change.Diff) sight {
 	failure, _ := g.view.state.Failure(job.ID())
+	view := change.View{Diff: diff, Include: job.Includes, Elsewhere: func(name string) bool {
+		return slices.ContainsFunc(g.plan.jobs([]string{name}), func(other *Job) bool { return other.Review != nil && other.Review.Name == job.Review.Name })
+	}}
+	known := map[[2]string]string{} // a file may have many violations
 	return sight{
-		job: job, diff: diff, traced: g.tree.Trace,
+		job: job, diff: diff,
+		traced: func(name string) change.Trace { return g.tree.Trace(diff, name) },
 		why: func(v review.Violation) (string, error) {
-			return g.tree.Hidden(ctx, diff, job.Includes, v.File, change.Trace(v.Trace), failure.Since)
+			key := [2]string{v.File, v.Trace}
+			if why, found := known[key]; found {
+				return why, nil
+			}
+			why, err := g.tree.Hidden(ctx, view, v.File, change.Trace(v.Trace), failure.Since)
+			if err == nil {
+				known[key] = why
+			}
+			return why, err
 		},
 	}
 }

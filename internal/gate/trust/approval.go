@@ -27,6 +27,9 @@ type approval struct {
 	Hash    string    `json:"hash"`
 	Time    time.Time `json:"approved_at"`
 	Files   []file    `json:"files"`
+	// Real is the directory that .gauntlet led to where it was a link, relative to the project unless
+	// it is outside: commands may name it.
+	Real string `json:"real,omitempty"`
 	// Tree is the directory that it is about, where that is not .gauntlet.
 	Tree string `json:"tree,omitempty"`
 	// Second means that this one stands in for the repository's, where that is damaged or

@@ -30,6 +30,7 @@ var ErrWithheld = errors.New("restore with `stopgate trust --restore`, or ask a 
 // A nil Content runs them as they are: nothing has to be approved.
 type Content struct {
 	live      string // .gauntlet, which may be a link
+	real      string // where it led when it was approved; empty: it was not a link
 	at        time.Time
 	files     []file
 	aside     string       // where things are put that are in the way
@@ -43,7 +44,7 @@ type Content struct {
 
 func (s Store) content(root string, a *approval) *Content {
 	return &Content{
-		live: s.live(root), at: a.Time, files: a.content(),
+		live: s.live(root), real: realDir(root, a.Real), at: a.Time, files: a.content(),
 		aside: filepath.Join(s.dir, asideDir, ProjectKey(root)), available: enclave.Available,
 	}
 }
@@ -140,8 +141,12 @@ const (
 	other            // they are not, or were not all the time
 )
 
-// coverable reports why an enclave cannot be put over .gauntlet.
+// coverable reports why an enclave cannot be put over .gauntlet. There is one directory that it can be
+// put over.
 func (c *Content) coverable() error {
+	if left := c.left(); len(left) > 0 {
+		return fmt.Errorf("%w: %s led to %s when it was approved, and that is not as approved (%s)", ErrWithheld, c.live, c.real, Summary(left))
+	}
 	if _, err := os.Lstat(c.live); errors.Is(err, fs.ErrNotExist) {
 		return nil // it is made
 	}

@@ -62,17 +62,27 @@ func (s Store) Restore(root string) (r Restoration, err error) {
 }
 
 func (c *Content) restore(r *Restoration) (err error) {
+	if len(c.left()) > 0 {
+		if err := c.linkAgain(r); err != nil {
+			return fmt.Errorf("restore %s: %w", c.live, err)
+		}
+	}
+
+	var moved []string
 	// Only a directory can hold the files; a link to one can, too.
 	if info, statErr := os.Stat(c.live); statErr != nil || !info.IsDir() {
 		if _, err := os.Lstat(c.live); err == nil {
-			r.Moved = []string{""}
+			moved = []string{""}
 		}
-	} else if r.Moved, err = c.foreign(c.live, ""); err != nil {
+	} else if moved, err = c.foreign(c.live, ""); err != nil {
 		return err
 	}
-	if r.Aside, err = c.putAside(c.aside, r.Moved); err != nil {
+	aside, err := c.putAside(c.aside, moved)
+	r.Moved, r.Aside = append(r.Moved, moved...), cmp.Or(aside, r.Aside)
+	if err != nil {
 		return err
 	}
+
 	var missing []file
 	for _, f := range c.files {
 		if _, err := os.Lstat(c.path(f.Path)); err != nil {

@@ -38,6 +38,7 @@ func (c *Content) look() (s sight) {
 	if err != nil {
 		s.changed = []string{err.Error()}
 	}
+	s.changed = append(s.changed, c.left()...)
 	needed := map[string]bool{"": true, ".": true}
 	approved := map[string]bool{}
 	for _, f := range c.files {

@@ -132,6 +132,9 @@ func (s Store) Standing(root string) (Standing, error) {
 		standing.State = Edited
 		standing.Gone = Snapshot{files: a.Files}.Has(paths.ConfigFile) && !Snapshot{files: live}.Has(paths.ConfigFile)
 	}
+	if left := standing.Content.left(); len(left) > 0 {
+		standing.State, standing.Changed = Edited, append(standing.Changed, left...)
+	}
 	return standing, nil
 }
 
@@ -140,6 +143,7 @@ func (s Store) Standing(root string) (Standing, error) {
 type Snapshot struct {
 	root  string
 	files []file
+	real  string // see approval
 }
 
 // Take reads the content of the project at root.
@@ -148,7 +152,7 @@ func (s Store) Take(root string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("approve %s: %w", s.live(root), err)
 	}
-	return Snapshot{root, files}, nil
+	return Snapshot{root, files, linkedDir(root, s.live(root))}, nil
 }
 
 // ID names the content, as an approval of it would.
@@ -184,7 +188,7 @@ func (s Store) ApproveSnapshot(snapshot Snapshot, now time.Time) error {
 	}
 	defer unlock()
 	a := newApproval(root, live, now)
-	a.Tree = s.tree
+	a.Tree, a.Real = s.tree, snapshot.real
 	for _, key := range s.keys(root) {
 		if err := s.save(key, a); err != nil {
 			return fmt.Errorf("keep a copy of %s: %w", root, err)

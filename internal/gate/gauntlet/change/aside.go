@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -67,7 +66,7 @@ func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, cha
 		return nil
 	}
 	all, _ := w.repo.IgnoredPlaces(ctx) // it is only told
-	for _, name := range all {
+	for _, name := range append(all, w.ignoredInModules(ctx, p, since)...) {
 		if w.holds(strings.TrimSuffix(name, "/")) && newer(w.abs(name), since) {
 			names = append(names, name)
 		}
@@ -75,21 +74,14 @@ func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, cha
 	return names
 }
 
-// ruleFiles may say what git ignores, besides the .gitignore files of the tree.
-func (w *Worktree) ruleFiles(p Position) []string {
-	common := w.common(p)
-	files := []string{filepath.Join(common, "info", "exclude"), filepath.Join(common, "config")}
-	home := environ.Get(w.environ, "HOME")
-	if home != "" {
-		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "ignore"), filepath.Join(home, ".config", "git", "config"))
-	}
-	return files
-}
-
-// newer reports whether a file was written since a moment.
+// newer reports whether a file, or the link that leads to it, was written since a moment.
 func newer(file string, since time.Time) bool {
 	info, err := os.Stat(file)
-	return err == nil && !info.ModTime().Before(since)
+	if err == nil && !info.ModTime().Before(since) {
+		return true
+	}
+	link, err := os.Lstat(file)
+	return err == nil && !link.ModTime().Before(since)
 }
 
 // common is what the worktrees of the repository share.

@@ -76,28 +76,8 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 // made lists the files of those commits that count wherever the base is, as far as they
 // are part of this history.
 func (w *Worktree) made(ctx context.Context, scope Scope, p Position) (files []string, err error) {
-	here, err := w.within(ctx, scope.Made, p.Head)
-	if err != nil {
-		return nil, err
-	}
-	touched, err := w.repo.Touched(ctx, here)
+	_, touched, err := w.within(ctx, scope.Made, p.Head)
 	return slices.Concat(slices.Collect(maps.Values(touched))...), err
-}
-
-// within keeps the commits that are part of the history of tip, and those that git no longer has.
-func (w *Worktree) within(ctx context.Context, commits []string, tip string) ([]string, error) {
-	if tip == "" || len(commits) == 0 {
-		return nil, nil
-	}
-	outside, err := w.repo.Outside(ctx, commits, tip)
-	if err != nil {
-		return nil, err
-	}
-	other := map[string]bool{}
-	for _, commit := range outside {
-		other[commit] = true
-	}
-	return slices.DeleteFunc(slices.Clone(commits), func(commit string) bool { return other[commit] }), nil
 }
 
 // files lists all files of the project.

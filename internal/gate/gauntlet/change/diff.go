@@ -112,15 +112,11 @@ func (w *Worktree) write(ctx context.Context, patch *patch, span span) error {
 // It says nothing about the files as they are now. The other commits are in the diff, or not in this
 // history.
 func (w *Worktree) writeMade(ctx context.Context, scope Scope, p Position, now *patch) error {
-	pushed, err := w.within(ctx, scope.Made, p.MergeBase)
+	pushed, touched, err := w.within(ctx, scope.Made, p.MergeBase)
 	if err != nil || len(pushed) == 0 {
 		return err
 	}
 	commits, err := w.repo.Parents(ctx, pushed)
-	if err != nil {
-		return err
-	}
-	touched, err := w.repo.Touched(ctx, pushed)
 	if err != nil {
 		return err
 	}

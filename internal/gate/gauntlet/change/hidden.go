@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -21,22 +20,51 @@ import (
 // are smaller.
 const maxTraced = 4 << 20
 
-// Trace is the trace of a file of the project as it is now; empty where there is none.
-func (w *Worktree) Trace(name string) Trace {
-	content, err := w.head(filepath.FromSlash(name), maxTraced)
+// Trace is the trace of a file that reviewers were shown, as it is now; empty where there is none.
+func (w *Worktree) Trace(d Diff, name string) Trace {
+	content, err := w.head(d.called(w.local(name)), maxTraced)
 	if err != nil {
 		return ""
 	}
 	return TraceOf(content)
 }
 
+// local is a file's name relative to the root, however a reviewer wrote it.
+func (w *Worktree) local(name string) string {
+	return path.Clean(strings.TrimPrefix(filepath.ToSlash(name), w.slashRoot()))
+}
+
+// called is the one file of the diff that a reviewer may mean by a name: some add the prefix of a diff
+// to it, or leave out folders. The name itself where there is none, or more than one.
+func (d Diff) called(name string) string {
+	if d.sights[name] == seen {
+		return name
+	}
+	_, plain, _ := strings.Cut(name, "/") // a/ or b/
+	if (name == "a/"+plain || name == "b/"+plain) && d.sights[plain] == seen {
+		return plain
+	}
+	found := name
+	for file, how := range d.sights {
+		if how != seen || !strings.HasSuffix(file, "/"+name) {
+			continue
+		}
+		if found != name {
+			return name
+		}
+		found = file
+	}
+	return found
+}
+
 // Hidden is why a reader of the diff cannot know what became of a file; empty if it can:
 // the diff shows the file, or that it was deleted, or it is as it was at the base.
 //
-// A file that is gone may have moved to where no diff shows it. It is known by its trace, in
-// what was written since then.
-func (w *Worktree) Hidden(ctx context.Context, d Diff, include func(name string) bool, name string, trace Trace, since time.Time) (why string, err error) {
-	name = path.Clean(strings.TrimPrefix(filepath.ToSlash(name), w.slashRoot()))
+// A file that is gone, or most of it, may have moved to where no diff shows it. It is known by its
+// trace, in what was written since then.
+func (w *Worktree) Hidden(ctx context.Context, view View, name string, trace Trace, since time.Time) (why string, err error) {
+	d := view.Diff
+	name = w.local(name)
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
 		return d.anything(), nil // it is about no file
 	}
@@ -48,20 +76,34 @@ func (w *Worktree) Hidden(ctx context.Context, d Diff, include func(name string)
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 		return IsUnreadable, nil
 	case err != nil || info.IsDir():
-		return w.goneTo(ctx, d, include, name, trace, since)
-	case !include(name):
+		return w.goneTo(ctx, view, name, trace, since)
+	case !view.Include(name):
 		return "", nil // the diff is not about it
 	case info.Mode()&os.ModeSymlink != 0:
 		return w.linkedTo(d, name, trace), nil
 	case !info.Mode().IsRegular():
 		return IsSpecial, nil
 	case d.sights[name] == seen:
-		return "", nil
+		return w.emptied(ctx, view, name, trace, since)
 	}
-	if same, err := w.asAtBase(ctx, d, name); same || err != nil {
+	same, err := w.asAtBase(ctx, d, name)
+	switch {
+	case err != nil:
 		return "", err
+	case same:
+		return w.emptied(ctx, view, name, trace, since)
 	}
 	return "git does not show it", nil
+}
+
+// emptied is where most of the lines went that a file had which reviewers see; empty if it has them,
+// or they are gone.
+func (w *Worktree) emptied(ctx context.Context, view View, name string, trace Trace, since time.Time) (why string, err error) {
+	content, err := w.head(name, maxTraced)
+	if trace == "" || err != nil || trace.Leads(content) {
+		return "", nil
+	}
+	return w.moved(ctx, view, name, trace, since)
 }
 
 func (w *Worktree) slashRoot() string { return filepath.ToSlash(w.root) + "/" }
@@ -94,41 +136,16 @@ func (w *Worktree) asAtBase(ctx context.Context, d Diff, name string) (bool, err
 }
 
 // goneTo is where the content of a file that is not there any more may be.
-func (w *Worktree) goneTo(ctx context.Context, d Diff, include func(name string) bool, name string, trace Trace, since time.Time) (why string, err error) {
-	if d.sights[name] != deleted && d.base != "" && include(name) {
-		if _, tracked, err := w.repo.BlobAt(ctx, d.base, name); tracked || err != nil {
+func (w *Worktree) goneTo(ctx context.Context, view View, name string, trace Trace, since time.Time) (why string, err error) {
+	if view.sights[name] != deleted && view.base != "" && view.Include(name) {
+		if _, tracked, err := w.repo.BlobAt(ctx, view.base, name); tracked || err != nil {
 			return "git does not show that it was deleted", err // a sparse checkout
 		}
 	}
 	if trace == "" {
-		return d.anything(), nil
+		return view.anything(), nil
 	}
-	for _, m := range d.Missing {
-		if w.holdsTrace(m.Name, trace) {
-			return "it is in " + Quote(m.Name) + " now: " + m.Why, nil
-		}
-	}
-	ignored, err := w.repo.Ignored(ctx)
-	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrNotInstalled) {
-		return "", nil // then everything is shown
-	}
-	if err != nil {
-		return "", err
-	}
-	dir, err := openFolder(w.root)
-	if err != nil {
-		return "", err
-	}
-	defer dir.close()
-	for _, other := range ignored {
-		if err := context.Cause(ctx); err != nil {
-			return "", err
-		}
-		if s, err := dir.lstat(other); err == nil && w.holds(other) && s.ctime >= since.UnixNano() && w.holdsTrace(other, trace) {
-			return "it is in " + Quote(other) + " now, which git ignores", nil
-		}
-	}
-	return "", nil
+	return w.moved(ctx, view, name, trace, since)
 }
 
 // linkedTo is why what a link leads to cannot be seen.
@@ -152,22 +169,4 @@ func (w *Worktree) linkedTo(d Diff, name string, trace Trace) string {
 		return ""
 	}
 	return "it is a link to " + Quote(real) + " now"
-}
-
-// holdsTrace looks for a trace in a file, or in the files of a folder.
-func (w *Worktree) holdsTrace(name string, trace Trace) bool {
-	info, err := os.Lstat(w.abs(name))
-	if err != nil || info.Mode().IsRegular() && info.Size() > maxTraced {
-		return false
-	}
-	if !info.IsDir() {
-		content, err := w.head(name, maxTraced)
-		return err == nil && trace.Leads(content)
-	}
-	walk := walker{w: w}
-	_ = walk.folder(context.Background(), name, -1) // what cannot be read holds nothing that we can know
-	return slices.ContainsFunc(walk.list, func(name string) bool {
-		content, err := w.head(name, maxTraced)
-		return err == nil && trace.Leads(content)
-	})
 }

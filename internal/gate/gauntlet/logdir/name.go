@@ -73,6 +73,11 @@ func (d Dir) ReviewFile(job, adapter string, slot, n int, ext string) string {
 	return d.file(fmt.Sprintf("%s_%s@%d.%d.%s", d.stem(job), plain(adapter), slot, n, ext))
 }
 
+// IsOwn reports whether a file of a log directory is ours by its name.
+func IsOwn(name string) bool {
+	return name == stateName || strings.HasPrefix(name, lockName) || strings.HasPrefix(name, debugName) || isGateLog(name)
+}
+
 // isGateLog reports whether a name is one that CheckLog, ReviewFile or Console
 // gives, of whatever run.
 func isGateLog(name string) bool {

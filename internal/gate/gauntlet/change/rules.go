@@ -1,0 +1,201 @@
+package change
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+// ruleFiles may say what git ignores, besides the .gitignore files of the tree: files with rules, and
+// the configuration that names them. Git is not asked for them: every stop needs them, and reading
+// a few short files takes less time than starting a process.
+func (w *Worktree) ruleFiles(p Position) []string {
+	r := ruleSet{home: environ.Get(w.environ, "HOME"), top: p.Toplevel}
+	common := w.common(p)
+	r.add(filepath.Join(common, "info", "exclude"))
+	r.config(filepath.Join(common, "config"))
+	r.config(filepath.Join(p.GitDir, "config.worktree"))
+
+	user := environ.Get(w.environ, "XDG_CONFIG_HOME")
+	if r.home != "" {
+		r.config(filepath.Join(r.home, ".gitconfig"))
+		if user == "" {
+			user = filepath.Join(r.home, ".config")
+		}
+	}
+	if user != "" {
+		r.add(filepath.Join(user, "git", "ignore"))
+		r.config(filepath.Join(user, "git", "config"))
+	}
+	r.config(environ.Get(w.environ, "GIT_CONFIG_GLOBAL"))
+	r.config(environ.Get(w.environ, "GIT_CONFIG_SYSTEM"))
+	if filepath.Separator == '/' {
+		r.config("/etc/gitconfig")
+	}
+	for _, module := range modules(common) {
+		r.module(module)
+	}
+	return r.files
+}
+
+// ruleSet collects files of rules.
+type ruleSet struct {
+	home, top string
+	files     []string
+}
+
+func (r *ruleSet) add(file string) (fresh bool) {
+	if file == "" || slices.Contains(r.files, file) {
+		return false
+	}
+	r.files = append(r.files, file)
+	return true
+}
+
+// config takes a configuration file, with those that it includes, on whatever condition.
+func (r *ruleSet) config(file string) {
+	const most = 100 // one may include others without end
+	if len(r.files) > most || !r.add(file) {
+		return
+	}
+	for _, s := range settingsIn(file) {
+		switch s.name {
+		case "core.excludesfile":
+			r.add(r.path(r.top, s.value))
+		case "include.path", "includeif.path":
+			r.config(r.path(filepath.Dir(file), s.value))
+		}
+	}
+}
+
+// module takes the git directory of a submodule.
+func (r *ruleSet) module(dir string) {
+	r.add(filepath.Join(dir, "info", "exclude"))
+	r.config(filepath.Join(dir, "config"))
+}
+
+// path is one that a configuration names.
+func (r *ruleSet) path(dir, name string) string {
+	rest, home := strings.CutPrefix(name, "~/")
+	switch {
+	case name == "":
+		return ""
+	case home:
+		return filepath.Join(r.home, rest)
+	case filepath.IsAbs(name):
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// modules are the git directories of submodules, those of submodules in them included.
+func modules(common string) (dirs []string) {
+	root := filepath.Join(common, "modules")
+	entries, _ := os.ReadDir(root) // most repositories have none
+	for _, entry := range entries {
+		_ = filepath.WalkDir(filepath.Join(root, entry.Name()), func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil || !e.IsDir():
+				return err
+			case disk.Exists(filepath.Join(path, "HEAD")): // a name may have folders
+				dirs = append(append(dirs, path), modules(path)...)
+				return fs.SkipDir
+			}
+			return nil
+		})
+	}
+	return dirs
+}
+
+// ignoredInModules are the places in submodules that rules of theirs hide, where those are as new as
+// a moment: git says nothing about them for the repository.
+func (w *Worktree) ignoredInModules(ctx context.Context, p Position, since time.Time) (names []string) {
+	for _, dir := range modules(w.common(p)) {
+		r := ruleSet{home: environ.Get(w.environ, "HOME"), top: p.Toplevel}
+		r.module(dir)
+		if !slices.ContainsFunc(r.files, func(file string) bool { return newer(file, since) }) {
+			continue
+		}
+		for _, s := range settingsIn(filepath.Join(dir, "config")) {
+			if s.name != "core.worktree" {
+				continue
+			}
+			top := r.path(dir, s.value)
+			within, err := filepath.Rel(w.root, top)
+			if err != nil {
+				continue
+			}
+			all, _ := git.At(top, w.environ).IgnoredPlaces(ctx) // it is only told
+			for _, name := range all {
+				names = append(names, filepath.ToSlash(within)+"/"+name)
+			}
+		}
+	}
+	return names
+}
+
+// setting is a variable of git's configuration: section and name in lower case, without a subsection.
+type setting struct{ name, value string }
+
+// settingsIn reads as much of a configuration file as tells which files it names.
+func settingsIn(file string) (all []setting) {
+	const most = 1 << 20
+	text, err := regular.Read(file, most)
+	if err != nil {
+		return nil
+	}
+	section := ""
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", "")) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section, line = sectionOf(line)
+		}
+		name, value, found := strings.Cut(line, "=")
+		if name = strings.ToLower(strings.TrimSpace(name)); found && name != "" && !strings.ContainsAny(name[:1], "#;") {
+			all = append(all, setting{section + "." + name, valueOf(value)})
+		}
+	}
+	return all
+}
+
+// sectionOf takes the head of a section off a line.
+func sectionOf(line string) (section, rest string) {
+	head, rest, _ := strings.Cut(line[1:], "]")
+	if before, after, quoted := strings.Cut(line[1:], `"`); quoted && strings.TrimSpace(before) != "" && !strings.Contains(before, "]") {
+		head = before
+		_, rest, _ = strings.Cut(after, `"]`)
+	}
+	head, _, _ = strings.Cut(strings.TrimSpace(head), ".")
+	return strings.ToLower(head), strings.TrimSpace(rest)
+}
+
+// valueOf is a value without its quotes and what is said about it.
+func valueOf(text string) string {
+	var value strings.Builder
+	quoted, escaped := false, false
+	for _, c := range strings.TrimSpace(text) {
+		switch {
+		case escaped:
+			value.WriteRune(c)
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == '#' || c == ';'):
+			return strings.TrimSpace(value.String())
+		default:
+			value.WriteRune(c)
+		}
+	}
+	return strings.TrimSpace(value.String())
+}

@@ -1,0 +1,76 @@
+package trust
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// linkedDir is the directory that .gauntlet leads to, as an approval has it; empty where it is not a link.
+func linkedDir(root, live string) string {
+	info, err := os.Lstat(live)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(live)
+	if err != nil {
+		return ""
+	}
+	if top, err := filepath.EvalSymlinks(root); err == nil {
+		if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return real
+}
+
+// realDir is the same directory in the project at root, which may be another worktree.
+func realDir(root, linked string) string {
+	if linked == "" || filepath.IsAbs(linked) {
+		return linked
+	}
+	return filepath.Join(root, filepath.FromSlash(linked))
+}
+
+// left names the files of the directory that .gauntlet led to that are not as approved, once it leads
+// elsewhere: a command that names the directory would run them. A branch that does not have it
+// leaves nothing.
+func (c *Content) left() (changed []string) {
+	if c.real == "" {
+		return nil
+	}
+	was, err := filepath.EvalSymlinks(c.real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if now, err := filepath.EvalSymlinks(c.live); err == nil && now == was {
+		return nil
+	}
+	live, err := readTree(c.real)
+	if err != nil {
+		return []string{plain.Line(err.Error())}
+	}
+	for _, name := range changes(c.files, live) {
+		changed = append(changed, path.Join(plain.Name(filepath.Base(c.real)), name))
+	}
+	return changed
+}
+
+// linkAgain has .gauntlet lead to where it did, and puts aside what is in its place.
+func (c *Content) linkAgain(r *Restoration) (err error) {
+	if _, err := os.Lstat(c.live); err == nil {
+		if r.Aside, err = c.putAside(c.aside, []string{""}); err != nil {
+			return err
+		}
+		r.Moved = append(r.Moved, "")
+	}
+	target, err := filepath.Rel(filepath.Dir(c.live), c.real)
+	if err != nil {
+		target = c.real
+	}
+	return os.Symlink(target, c.live)
+}
