@@ -33,8 +33,9 @@ type base struct {
 	Unseen   bool     `json:"unseen,omitempty"`
 	Patterns []string `json:"patterns"`
 	Files    []byte   `json:"files"` // a change.Record
-	// Copies are the contents that no commit has, as far as they are small.
-	Copies map[string][]byte `json:"copies,omitempty"`
+	// Copies are the contents that no commit has, as far as they are small; Uncopied names the others.
+	Copies   map[string][]byte `json:"copies,omitempty"`
+	Uncopied []string          `json:"uncopied,omitempty"`
 
 	record change.Record
 }
@@ -105,6 +106,7 @@ func (p Place) copyOf(b *base, names []string) {
 		}
 		content, state, ok := p.present(name)
 		if !ok || !state.Exists() || len(content) > min(maxCopy, left) || b.record.State(name) != state {
+			b.Uncopied = append(b.Uncopied, name)
 			continue
 		}
 		if b.Copies == nil {
