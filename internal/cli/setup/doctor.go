@@ -50,6 +50,9 @@ doctor cannot tell.`,
 		for _, pattern := range unprotected(ctx, h) {
 			e.add(doctor.Warn, "protect", "no file matches "+term.Shown(pattern), "correct the pattern under protect: in .gauntlet/config.yml")
 		}
+		for _, note := range doubts(ctx, h) {
+			e.add(doctor.Warn, "protect", note, "correct the entry under protect: in .gauntlet/config.yml, if that is not what you want")
+		}
 		return e, nil
 	})
 }

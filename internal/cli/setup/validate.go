@@ -50,6 +50,7 @@ Exit code 0: valid, or nothing to check. 1: there are problems.`,
 			}
 		}
 		v.unprotected = func() []string { return unprotected(cmd.Context(), h) }
+		v.doubts = func() []string { return doubts(cmd.Context(), h) }
 		return v, nil
 	})
 }
@@ -59,6 +60,7 @@ type validation struct {
 	Faults      []document.Fault `json:"faults"`
 	Files       []string         `json:"files"`
 	unprotected func() []string  // asks git
+	doubts      func() []string  // as well
 }
 
 var _ term.Failing = validation{}
@@ -72,18 +74,39 @@ func (v validation) Print(out io.Writer) {
 	for _, pattern := range v.unprotected() {
 		fmt.Fprintf(out, "note: protect: no file matches %s\n", term.Shown(pattern))
 	}
+	for _, note := range v.doubts() {
+		fmt.Fprintf(out, "note: protect: %s\n", note)
+	}
 }
 
 // unprotected are the patterns under protect that name no file: one that is misspelt protects
 // nothing.
 func unprotected(ctx context.Context, h *here.Place) []string {
-	cfg, err := config.LoadProject(h.ConfigDir(), h.ConfigDir())
-	if err != nil || !h.HasProject || len(cfg.Protect.Patterns) == 0 {
+	place, protects := protection(h)
+	if !protects {
 		return nil
 	}
-	place := protect.Place{Project: &keeper.Project{Root: h.Root, Config: cfg}, Environ: os.Environ(), Now: time.Now}
 	patterns, _ := place.Missing(ctx) // without git nothing is protected, which a stop tells
 	return patterns
+}
+
+// doubts are what else a person may not know of the entries under protect.
+func doubts(ctx context.Context, h *here.Place) []string {
+	place, protects := protection(h)
+	if !protects {
+		return nil
+	}
+	notes, _ := place.Doubts(ctx) // as above
+	return notes
+}
+
+// protection is what the project's file protects, approved or not.
+func protection(h *here.Place) (place protect.Place, protects bool) {
+	cfg, err := config.LoadProject(h.ConfigDir(), h.ConfigDir())
+	if err != nil || !h.HasProject || len(cfg.Protect.Patterns) == 0 {
+		return protect.Place{}, false
+	}
+	return protect.Place{Project: &keeper.Project{Root: h.Root, Config: cfg}, Environ: os.Environ(), Now: time.Now}, true
 }
 
 // validateLauncher checks ccc.json; the path is empty where there is none.

@@ -89,6 +89,28 @@ func TestReasonIsShort(t *testing.T) {
 	}
 }
 
+// However long the names of gates are, the reason begins with what failed.
+func TestReasonBeginsWithWhatFailed(t *testing.T) {
+	for n := range 12 {
+		var gates []GateResult
+		for i := range n + 1 {
+			gates = append(gates, GateResult{Job: fmt.Sprintf("check:packages/%s%d:unit", strings.Repeat("é", 500), i), Kind: KindCheck, Outcome: GateFailed, Message: "Exited with code 1", Log: "/p/l.log", Tail: "the cause"})
+		}
+		r := failedResult(gates...)
+		r.Elsewhere, r.Edited = "/"+strings.Repeat("p", 500), strings.Repeat("e", 500)
+		got := Reason(r, true)
+		if !strings.HasPrefix(got, "stopgate: check:packages/é") || !strings.Contains(got, "0:unit") || !strings.Contains(got, "failed, so you cannot stop yet. Fix the cause, not the gate") || !strings.Contains(got, "the cause") {
+			t.Errorf("%d gates:\n%s", n+1, got)
+		}
+		for i := range gates {
+			gates[i].Tail = ""
+		}
+		if words := utf8.RuneCountInString(Reason(r, true)); words > maxFrame {
+			t.Errorf("%d gates: %d characters", n+1, words)
+		}
+	}
+}
+
 // Whatever the gates say, our own words are at most 600 characters, and all is bounded.
 func TestReasonStaysWithinItsBounds(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.Custom(func(t *rapid.T) string {

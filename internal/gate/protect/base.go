@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,8 +34,11 @@ type base struct {
 	Unseen   bool     `json:"unseen,omitempty"`
 	Patterns []string `json:"patterns"`
 	Files    []byte   `json:"files"` // a change.Record
-	// Copies are the contents that no commit has, as far as they are small.
-	Copies map[string][]byte `json:"copies,omitempty"`
+	// Copies are the contents that no commit has, as far as they are small; Uncopied names the others.
+	Copies   map[string][]byte `json:"copies,omitempty"`
+	Uncopied []string          `json:"uncopied,omitempty"`
+	// Targets are the files that are compared because a protected link leads to them, with the link.
+	Targets map[string]string `json:"targets,omitempty"`
 
 	record change.Record
 }
@@ -78,6 +82,12 @@ func (p Place) find(ctx context.Context) (*base, error) {
 	if b.record, err = p.worktree().Record(ctx, names); err != nil {
 		return nil, err
 	}
+	links := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return b.record.State(name).Kind != "l" })
+	if b.Targets = p.targets(links); len(b.Targets) > 0 {
+		if b.record, err = p.worktree().Record(ctx, slices.AppendSeq(names, maps.Keys(b.Targets))); err != nil {
+			return nil, err
+		}
+	}
 	status, err := p.repo().Status(ctx)
 	if err != nil {
 		return nil, err
@@ -105,6 +115,7 @@ func (p Place) copyOf(b *base, names []string) {
 		}
 		content, state, ok := p.present(name)
 		if !ok || !state.Exists() || len(content) > min(maxCopy, left) || b.record.State(name) != state {
+			b.Uncopied = append(b.Uncopied, name)
 			continue
 		}
 		if b.Copies == nil {
@@ -124,6 +135,11 @@ func (p Place) newBase(at git.Location) *base {
 		b.Branch = at.Branch
 	}
 	return b
+}
+
+// holds reports whether a file of the base is compared: it is protected, or a protected link leads to it.
+func (p Place) holds(b *base, name string) bool {
+	return p.protects(name) || p.protects(b.Targets[name])
 }
 
 // derive makes up a base from commits, for a session whose beginning was not seen here: that
@@ -159,9 +175,18 @@ func (p Place) fill(ctx context.Context, b *base) error {
 	if err != nil {
 		return err
 	}
-	var names []string
+	var names, links []string
 	for name, blob := range listed {
 		if p.protects(name) && blob.Mode != moduleMode {
+			names = append(names, name)
+		}
+		if p.protects(name) && blob.Mode == linkMode {
+			links = append(links, name)
+		}
+	}
+	b.Targets = p.targets(links) // a link that leads elsewhere by now is told itself
+	for name := range b.Targets {
+		if _, has := listed[name]; has {
 			names = append(names, name)
 		}
 	}
@@ -256,6 +281,7 @@ func (p Place) extend(ctx context.Context, b *base) (*base, error) {
 	if err := p.fill(ctx, &wider); err != nil {
 		return nil, err
 	}
+	maps.Copy(wider.Targets, b.Targets)
 	known := map[string]change.State{}
 	for _, name := range b.record.Names() {
 		known[name] = b.record.State(name)

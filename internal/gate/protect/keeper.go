@@ -58,9 +58,9 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 		if !Protects(tree.Project) {
 			continue
 		}
-		v := k.judge(ctx, call, tree)
+		v := k.judge(ctx, call, tree, i > 0)
 		if i > 0 {
-			v = elsewhere(v, tree.Project.Root)
+			v = v.About(tree.Project.Root)
 		}
 		if all = append(all, v); v.Blocks() {
 			break
@@ -71,16 +71,8 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 	return v
 }
 
-// elsewhere tells the agent, too, which project a verdict is about.
-func elsewhere(v keeper.Verdict, root string) keeper.Verdict {
-	if v.Reason != "" {
-		v.Reason = plain.Name(root) + ": " + v.Reason
-	}
-	return v.About(root)
-}
-
-// judge looks at one tree.
-func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree) keeper.Verdict {
+// judge looks at one tree. The agent is told which, if it is elsewhere.
+func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree, elsewhere bool) keeper.Verdict {
 	place := Place{
 		Project: tree.Project, StateDir: k.StateDir, Environ: call.Env, Now: k.Now,
 		Session: call.Origin, Prompted: call.Prompted, Log: k.Log,
@@ -97,6 +89,9 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree)
 	seen := sight{touches: found}
 	if err != nil {
 		seen.fault = plain.Line(err.Error())
+	}
+	if elsewhere {
+		seen.elsewhere = tree.Project.Root
 	}
 	memory := before
 	v := verdict(place.config().Blocks, seen, &memory)
@@ -139,6 +134,8 @@ func (k Keeper) logf(format string, args ...any) {
 type sight struct {
 	touches []Touch
 	fault   string // why there may be more; empty where all were compared
+	// elsewhere is the project, if it is not the one that the agent stops in.
+	elsewhere string
 }
 
 func (s sight) clear() bool { return len(s.touches) == 0 && s.fault == "" }
@@ -176,18 +173,29 @@ func asks(s sight, isNew bool) keeper.Verdict {
 const incomparable = "protected files cannot be compared: "
 
 func blocks(s sight) keeper.Verdict {
-	var reasons []string
+	return keeper.Verdict{Outcome: keeper.Failed, Status: Touched, Summary: s.summary(), NeedsPerson: true, Reason: s.reason()}
+}
+
+// reason tells the agent what it changed and what to do. It begins with what is wrong, and of many
+// files it names the first.
+func (s sight) reason() string {
+	var f keeper.Frame
+	longest := 200
 	if len(s.touches) > 0 {
-		reasons = append(reasons, "These files are protected in this project and were changed in this session:\n"+list(s.touches)+
-			"\n\nRevert them, or ask a person to review them with `stopgate approve`. Only a person can approve.")
+		f.Say("stopgate: %s changed in this session, so you cannot stop yet. ", plain.Count(len(s.touches), "protected file"))
+		f.Say("Revert them, or ask a person to review them with `stopgate approve`. Only a person can approve.\n")
 	}
 	if s.fault != "" {
-		reasons = append(reasons, incomparable+s.fault+"; repair the repository, or ask a person")
+		longest = 80 // else there is no room for a file
+		f.Say("stopgate: %s%s; repair the repository, or ask a person\n", incomparable, keeper.Shorten(s.fault, longest))
 	}
-	return keeper.Verdict{
-		Outcome: keeper.Failed, Status: Touched, Summary: s.summary(), NeedsPerson: true,
-		Reason: strings.Join(reasons, "\n\n"),
+	if s.elsewhere != "" {
+		f.Say("This is about `%s`, where you worked in this session.\n", keeper.Shorten(plain.Name(s.elsewhere), longest))
 	}
+	files, notes := lines(s.touches)
+	f.List(files)
+	f.List(notes)
+	return f.Text
 }
 
 // needsPerson allows a stop that was blocked before.

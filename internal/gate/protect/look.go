@@ -28,7 +28,7 @@ func (p Place) Look(ctx context.Context) ([]Touch, error) {
 
 func (p Place) look(ctx context.Context, b *base) ([]Touch, error) {
 	more, fault := p.added(ctx)
-	all, err := p.worktree().Differences(ctx, b.record.Filter(p.protects), more)
+	all, err := p.worktree().Differences(ctx, b.record.Filter(func(name string) bool { return p.holds(b, name) }), more)
 	if err != nil || len(all) == 0 {
 		return nil, cmp.Or(fault, err)
 	}
@@ -42,6 +42,11 @@ func (p Place) look(ctx context.Context, b *base) ([]Touch, error) {
 	found := touches(all, approved, p.others(ctx, b, all))
 	p.follow(ctx, b, found)
 	p.contents(ctx, b, found, func(t *Touch, before string) { t.Notes = p.notes(t, before) })
+	for i, t := range found {
+		if link := b.Targets[t.Path]; link != "" && !p.protects(t.Path) {
+			found[i].Notes = slices.Insert(t.Notes, 0, plain.Name(link)+" is a link to "+plain.Name(t.Path))
+		}
+	}
 	return found, fault
 }
 

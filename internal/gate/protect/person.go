@@ -21,7 +21,7 @@ import (
 // At gives protected files as they are, for a person who names them.
 func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) {
 	for _, name := range names {
-		if !p.protects(name) {
+		if !p.protects(name) && !p.isTarget(ctx, name) {
 			return nil, fmt.Errorf("%s is not protected in this project", plain.Name(name))
 		}
 	}
@@ -40,6 +40,13 @@ func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) 
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// isTarget reports whether a protected link leads to a file.
+func (p Place) isTarget(ctx context.Context, name string) bool {
+	links, _, err := p.names(ctx)
+	_, is := p.targets(links)[name]
+	return err == nil && is
 }
 
 // Waiting is what a session has touched in a worktree, and a person is to look at.
@@ -129,4 +136,44 @@ func (p Place) Missing(ctx context.Context) (patterns []string, err error) {
 		}
 	}
 	return patterns, nil
+}
+
+// Doubts are what a person may not know of the entries under protect: a pattern for files at the top where
+// there are such files in folders, as in a .gitignore, and links whose content is not compared.
+func (p Place) Doubts(ctx context.Context) (notes []string, err error) {
+	listing, err := p.repo().Files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := slices.Concat(listing.Tracked, listing.Untracked)
+	count := func(pattern string) (n int) {
+		for _, name := range files {
+			if p.judges(name) && gauntlet.Covers(pattern, name) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, pattern := range p.config().Patterns {
+		if strings.Contains(pattern, "/") || !strings.ContainsAny(pattern, "*?[{") {
+			continue
+		}
+		if top, all := count(pattern), count("**/"+pattern); all > top {
+			notes = append(notes, fmt.Sprintf("%s matches %s at the top of the project; **/%s matches %d, in all folders", plain.Name(pattern), plain.Count(top, "file"), plain.Name(pattern), all))
+		}
+	}
+	for _, name := range files {
+		if !p.protects(name) || !p.isLink(name) {
+			continue
+		}
+		if _, inside := p.way(name); !inside {
+			notes = append(notes, plain.Name(name)+" is a link that does not lead to a file of the project: only the link itself is compared")
+		}
+	}
+	return notes, nil
+}
+
+func (p Place) isLink(name string) bool {
+	info, err := os.Lstat(p.abs(name))
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }

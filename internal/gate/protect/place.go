@@ -59,11 +59,13 @@ func (p Place) abs(name string) string {
 // protects reports whether a file of the project is protected. What is approved as a whole,
 // by trust, is not approved a second time.
 func (p Place) protects(name string) bool {
+	return p.judges(name) && slices.ContainsFunc(p.config().Patterns, func(pattern string) bool { return gauntlet.Covers(pattern, name) })
+}
+
+// judges reports whether a name is one that can be protected.
+func (p Place) judges(name string) bool {
 	top, _, _ := strings.Cut(name, "/")
-	if name == "" || top == ".." || top == ".git" || top == paths.GauntletDir && p.Project.Approval != "" {
-		return false
-	}
-	return slices.ContainsFunc(p.config().Patterns, func(pattern string) bool { return gauntlet.Covers(pattern, name) })
+	return name != "" && name != "." && top != ".." && top != ".git" && (top != paths.GauntletDir || p.Project.Approval == "")
 }
 
 // names lists the protected files that there are, and of them those whose changes git was

@@ -245,6 +245,19 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// A pattern without a folder is one for the top, unlike in a .gitignore.
+func TestDoubts(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a_test.py", "1\n", "p/b_test.py", "1\n", "p/q/c_test.py", "1\n", "jest.config.js", "1\n", "Makefile", "1\n", "p/Makefile", "1\n", ".gitignore", "ignored\n", "ignored/d_test.py", "1\n")
+	r.Commit("one")
+	p := at(t, r, ".", "*_test.py", "jest.config.*", "Makefile", "p/*_test.py", "*.toml", "**/*_test.py")
+	got, err := p.Doubts(t.Context())
+	check(t, err)
+	if diff := cmp.Diff([]string{"*_test.py matches 1 file at the top of the project; **/*_test.py matches 3, in all folders"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What a stop pays in a project with 5,000 files, all of them protected.
 func BenchmarkLookUntouched(b *testing.B) {
 	r := gittest.New(b)

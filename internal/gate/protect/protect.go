@@ -99,10 +99,15 @@ func (t Touch) String() string {
 // list is the first few of many touches, with what was weakened.
 func list(all []Touch) string {
 	const files, notes = 10, 10
-	var lines, named []string
+	touched, weakened := lines(all)
+	return strings.Join(append(plain.Few(touched, files), plain.Few(weakened, notes)...), "\n")
+}
+
+// lines are the touches, and what was weakened by them.
+func lines(all []Touch) (files, notes []string) {
 	for _, t := range all {
-		lines = append(lines, t.String())
-		named = append(named, t.Notes...)
+		files = append(files, t.String())
+		notes = append(notes, t.Notes...)
 	}
-	return strings.Join(append(plain.Few(lines, files), plain.Few(named, notes)...), "\n")
+	return files, notes
 }

@@ -43,16 +43,32 @@ type Made struct{ ID, Parent string }
 
 // Parents gives the commits, in their order, with their first parents.
 func (r Repo) Parents(ctx context.Context, commits []string) (all []Made, err error) {
-	out, err := r.about(ctx, ids(commits), nil, "rev-list", "--no-walk=unsorted", "--parents", "--ignore-missing", "--stdin")
-	if err != nil {
-		return nil, err
+	lines, err := r.parents(ctx, commits)
+	for _, line := range lines {
+		all = append(all, Made{line[0], append(line, "")[1]})
 	}
+	return all, err
+}
+
+// AllParents gives the parents of each commit: none of a root, several of a merge.
+func (r Repo) AllParents(ctx context.Context, commits []string) (map[string][]string, error) {
+	lines, err := r.parents(ctx, commits)
+	all := map[string][]string{}
+	for _, line := range lines {
+		all[line[0]] = line[1:]
+	}
+	return all, err
+}
+
+// parents gives each commit, with its parents behind it.
+func (r Repo) parents(ctx context.Context, commits []string) (all [][]string, err error) {
+	out, err := r.about(ctx, ids(commits), nil, "rev-list", "--no-walk=unsorted", "--parents", "--ignore-missing", "--stdin")
 	for line := range strings.Lines(out) {
-		if field := append(strings.Fields(line), "", ""); IsID(field[0]) {
-			all = append(all, Made{field[0], field[1]})
+		if field := strings.Fields(line); len(field) > 0 && IsID(field[0]) {
+			all = append(all, field)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // Touched gives the files below the directory that each commit changed, relative to the directory. Of
@@ -62,25 +78,69 @@ func (r Repo) Touched(ctx context.Context, commits []string) (map[string][]strin
 	if err != nil {
 		return nil, err
 	}
-	return parseTouched(out), nil
+	files, merged := parseTouched(out)
+	if len(merged) == 0 {
+		return files, nil
+	}
+	prefix, err := r.output(ctx, "rev-parse", "--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	for commit, names := range merged {
+		for _, name := range names {
+			if below, is := strings.CutPrefix(name, strings.TrimSuffix(prefix, "\n")); is {
+				files[commit] = append(files[commit], below)
+			}
+		}
+	}
+	return files, nil
 }
 
 // parseTouched tells names from ids by the modes before each name: a file may be named like a commit.
-func parseTouched(out string) map[string][]string {
-	files := map[string][]string{}
-	commit, named := "", false
+// Those of a merge have several modes, and git names them from the top of the work tree, whatever it was
+// asked for.
+func parseTouched(out string) (files, merged map[string][]string) {
+	files, merged = map[string][]string{}, map[string][]string{}
+	commit := ""
+	var into map[string][]string
 	for record := range records(out) {
 		switch {
-		case named:
-			files[commit] = append(files[commit], record)
-			named = false
+		case into != nil:
+			into[commit] = append(into[commit], record)
+			into = nil
+		case strings.HasPrefix(record, "::"):
+			into = merged
 		case strings.HasPrefix(record, ":"):
-			named = true
+			into = files
 		default:
 			commit = record
 		}
 	}
-	return files
+	return files, merged
+}
+
+// Held gives the contents that files got by the commits of tip that another one does not have, by their
+// names relative to the directory. Both must be ids that git gave. Of very many files it tells some.
+func (r Repo) Held(ctx context.Context, from, tip string, names []string) (map[string][]Blob, error) {
+	args := []string{"log", "-z", "--raw", "--no-abbrev", "--format=", "--no-renames", "--full-history", "--relative", "--no-show-signature", tip, "^" + from, "--"}
+	for _, name := range names[:min(len(names), atOnce)] {
+		args = append(args, ":(literal)"+name)
+	}
+	out, err := r.output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	held := map[string][]Blob{}
+	var blob Blob
+	for record := range records(out) {
+		if field := strings.Fields(record); strings.HasPrefix(record, ":") && len(field) == 5 && blob == (Blob{}) {
+			blob = Blob{Mode: field[1], ID: field[3]}
+		} else {
+			held[record] = append(held[record], blob)
+			blob = Blob{}
+		}
+	}
+	return held, nil
 }
 
 // Past is a commit's place in history.

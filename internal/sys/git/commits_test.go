@@ -42,6 +42,10 @@ func TestManyCommits(t *testing.T) {
 	if touched, err = at(below).Touched(t.Context(), all); touched[ours][0] != "b" || len(touched[root]) > 0 || err != nil {
 		t.Error("touched below the top", touched, err)
 	}
+	parents, err := at(repo).AllParents(t.Context(), all)
+	if diff := cmp.Diff(map[string][]string{empty: {merge}, merge: {ours, theirs}, ours: {root}, theirs: {root}, root: {}}, parents); diff != "" || err != nil {
+		t.Error("all parents", diff, err)
+	}
 	var out strings.Builder
 	err = at(repo).DiffEach(t.Context(), &out, []Made{{merge, ours}, {root, ""}})
 	if text := out.String(); !strings.HasPrefix(text, merge+"\ndiff --git a/both b/both\n") || !strings.Contains(text, "\n"+root+"\ndiff --git a/a b/a\n") || strings.Count(text, "diff --git") != 4 || err != nil {
