@@ -136,6 +136,10 @@ func TestE20TheOtherSideOfAConflict(t *testing.T) {
 			b.Env = slices.DeleteFunc(b.Env, func(v string) bool { return strings.Contains(v, "_DATE=") })
 			b.Git("pull", "-q", "--no-rebase", "--no-edit", "-X", "theirs", ".", "theirs")
 		}, "changed"},
+		"a pull with -X theirs that is pushed": {weaker, func(b *both) {
+			b.Git("pull", "-q", "--no-rebase", "--no-edit", "-X", "theirs", ".", "theirs")
+			b.Git("update-ref", origin, "HEAD")
+		}, "changed"},
 		"a merge that is pushed, with a colleague's commit on top": {weaker, func(b *both) {
 			b.Git("merge", "-q", "-X", "theirs", "-m", "m", origin)
 			b.push("HEAD", func(other *gittest.Repo) { other.Write("src", "2\n") })

@@ -46,7 +46,7 @@ func (w *Worktree) Picked(p Position, since Start) []string {
 }
 
 // makes are what git writes into the reflog when it makes a commit.
-var makes = lazyregexp.New(`^(commit|cherry-pick|revert|am\b|merge [^:]*: Merge made|(rebase|pull)[^:]*\((pick|squash|fixup|reword|edit|continue)\))`)
+var makes = lazyregexp.New(`^(commit|cherry-pick|revert|am\b|(merge|pull)\b[^:]*: Merge made|(rebase|pull)[^:]*\((pick|squash|fixup|reword|edit|continue)\))`)
 
 // picks are what a rebase writes into it for a commit that it takes over as it is.
 var picks = lazyregexp.New(`^(rebase|pull)[^:]*\(pick\)`)
