@@ -10,6 +10,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -67,23 +68,88 @@ func linked(common string, than time.Time) (tops []string) {
 	return tops
 }
 
-// Moved is where a red tree is now that is no longer where it was; empty where git does not
-// know.
-func (t Tree) Moved() string {
+// Stand remembers where git has the tree at root, so that it is found if it is moved.
+func (t *Tree) Stand(root string) {
+	t.GitDir, t.Common, t.Within = "", "", ""
+	if gitDir, found := paths.GitDir(root); found {
+		t.GitDir = paths.Canonical(gitDir)
+	}
+	if common, within, found := paths.Repository(root); found {
+		t.Common, t.Within = paths.Canonical(common), within
+	}
+}
+
+// Now is where a red tree is that was at root: still there, or where git, or one of the places
+// that the session knows, has its worktree. It is empty where none of them has it: then it was
+// moved or deleted by hand.
+func (t Tree) Now(root string, known []string) string {
+	if !t.hasRepository() {
+		return ""
+	}
+	if t.isAt(root) {
+		return root
+	}
+	for _, place := range append([]string{t.moved()}, known...) {
+		if place != "" && t.isWorktree(place) {
+			return place
+		}
+	}
+	return ""
+}
+
+// Removed reports whether git no longer has the worktree of a red tree that is gone. Its commits
+// are in the repository.
+func (t Tree) Removed(root string) bool {
+	return t.isLinked() && t.hasRepository() && isGone(t.GitDir) && isGone(root)
+}
+
+// hasRepository reports whether a tree's repository is where it was; one without any has it always.
+func (t Tree) hasRepository() bool {
+	return t.Common == "" || disk.Exists(t.Common) && paths.Canonical(t.Common) == t.Common
+}
+
+// isAt reports whether what is at a red tree's root is still that tree, and not a folder, a clone
+// or a link to another tree.
+func (t Tree) isAt(root string) bool {
+	if !disk.IsDir(root) {
+		return false
+	}
+	if paths.Canonical(root) != root {
+		return t.isWorktree(root)
+	}
+	if !t.isLinked() {
+		return true
+	}
+	common, within, found := paths.Repository(root)
+	return found && common == t.Common && within == t.Within
+}
+
+// isWorktree reports whether a place is the tree in the same linked worktree, wherever that is.
+func (t Tree) isWorktree(place string) bool {
+	gitDir, found := paths.GitDir(place)
+	if !found || !t.isLinked() || paths.Canonical(gitDir) != t.GitDir || !disk.IsDir(place) {
+		return false
+	}
+	_, within, found := paths.Repository(place)
+	return found && within == t.Within
+}
+
+func (t Tree) isLinked() bool { return IsLinked(t.GitDir) }
+
+// IsLinked reports whether a git directory is that of a linked worktree, and may go with it.
+func IsLinked(gitDir string) bool { return filepath.Base(filepath.Dir(gitDir)) == "worktrees" }
+
+// moved is where git has a tree's worktree now; empty where git does not know.
+func (t Tree) moved() string {
 	if top := paths.WorktreeOf(t.GitDir); top != "" {
 		return filepath.Join(top, filepath.FromSlash(t.Within))
 	}
 	return ""
 }
 
-// Vanished reports whether a red tree has gone with its whole repository: it was moved or
-// deleted. Where only a worktree was removed, the repository has its commits.
-func (t Tree) Vanished() bool {
-	if t.Common == "" {
-		return false
-	}
-	_, err := os.Stat(t.Common)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && paths.Canonical(t.Common) != t.Common
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Mentions reports whether a transcript has a name as a word of its own. It is asked about

@@ -74,7 +74,7 @@ func TestMentions(t *testing.T) {
 func TestMovedOfATreeWithoutAGitDir(t *testing.T) {
 	t.Chdir(t.TempDir())
 	check(t, os.WriteFile("gitdir", []byte("/elsewhere/.git\n"), 0o600))
-	if got := (Tree{Red: true}).Moved(); got != "" {
+	if got := (Tree{Red: true}).moved(); got != "" {
 		t.Errorf("got %s", got)
 	}
 }

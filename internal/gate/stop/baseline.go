@@ -3,7 +3,6 @@ package stop
 import (
 	"context"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -122,7 +121,7 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		s.Schedule(p.Scheduled())
 		for _, tree := range trees {
-			if gitDir, found := paths.GitDir(tree.Root); found && isLinked(gitDir) {
+			if gitDir, found := paths.GitDir(tree.Root); found && footprint.IsLinked(gitDir) {
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))
 			}
 			s.SetTree(paths.Canonical(tree.Root), func(t *footprint.Tree) {
@@ -136,9 +135,7 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 					t.Baseline, t.Red = tree.Tree, false
 				case gauntlet.Failed:
 					t.Red, t.Missed = true, false
-					t.GitDir, _ = paths.GitDir(tree.Root)
-					t.Common, t.Within, _ = paths.Repository(tree.Root)
-					t.Common = paths.Canonical(t.Common)
+					t.Stand(tree.Root)
 				case gauntlet.RetryLimitExceeded:
 				default:
 					s.Judged = false
@@ -152,6 +149,3 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 func startOf(session *footprint.Session, root string) change.Start {
 	return change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(root)].Reflog, Elsewhere: session.Made}
 }
-
-// isLinked reports whether a git directory is that of a linked worktree, and may go with it.
-func isLinked(gitDir string) bool { return filepath.Base(filepath.Dir(gitDir)) == "worktrees" }

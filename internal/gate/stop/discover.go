@@ -3,7 +3,6 @@ package stop
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ import (
 func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	seen := map[string]bool{paths.Canonical(root): true}
 	add := func(root string) {
-		if session != nil && session.Trees[root].Vanished() {
+		if session.Missing(root) {
 			return // its approval is still there
 		}
 		if root != "" && !seen[paths.Canonical(root)] {
@@ -45,13 +44,8 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 		add(c.nearest(root))
 	}
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
-		if !session.Trees[tree].Red {
-			continue
-		}
-		if _, err := os.Stat(tree); err == nil {
+		if known := session.Trees[tree]; known.Red && !known.Removed(tree) {
 			add(tree)
-		} else {
-			add(c.nearest(session.Trees[tree].Moved()))
 		}
 	}
 	return roots, unnamed

@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -104,7 +105,10 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		}
 		trees = append(trees, tree)
 	}
-	add(place.Project)
+	session = c.followMoved(payload, place.Root, session)
+	if !session.Missing(paths.Canonical(place.Root)) {
+		add(place.Project)
+	}
 	c.strange(place, session)
 	c.vanished(place, payload, session)
 	others, unnamed := c.others(ctx, place.Root, payload, session)
@@ -158,18 +162,49 @@ func (c *call) strange(place *Place, session *footprint.Session) {
 	}
 }
 
-// vanished holds an agent back once whose red project has gone with its repository: leaving a
-// tree closes nothing. From then on a person is told.
+// followMoved finds the red trees that are elsewhere now.
+func (c *call) followMoved(payload hook.Payload, root string, session *footprint.Session) *footprint.Session {
+	if session == nil {
+		return nil
+	}
+	moved := map[string]string{}
+	for from, tree := range session.Trees {
+		if !tree.Red {
+			continue
+		}
+		if now := tree.Now(from, session.Roots); now != "" && paths.Canonical(now) != from {
+			moved[from] = paths.Canonical(now)
+		}
+	}
+	if len(moved) == 0 {
+		return session
+	}
+	return c.update(payload, root, session, func(s *footprint.Session) {
+		for from, to := range moved {
+			s.FollowMoved(from, to)
+		}
+	})
+}
+
+// vanished holds an agent back once whose red tree is gone: leaving a tree closes nothing. From
+// then on a person is told.
 func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.Session) {
 	if session == nil {
 		return
 	}
+	var removed []string
 	for _, root := range slices.Sorted(maps.Keys(session.Trees)) {
 		tree := session.Trees[root]
-		if !tree.Red || !tree.Vanished() {
+		if tree.Red && tree.Removed(root) {
+			removed = append(removed, root)
+		}
+		if !session.Missing(root) {
 			continue
 		}
 		what := fmt.Sprintf("%s, where gates failed in this session, no longer exists", plain.Line(root))
+		if disk.Exists(root) {
+			what = fmt.Sprintf("%s, where gates failed in this session, is no longer the same project", plain.Line(root))
+		}
 		verdict := keeper.Verdict{Keeper: "work", Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
 		if tree.Missed {
 			verdict.Message, verdict.NeedsPerson = what+", and no gate has checked the work since", true
@@ -180,22 +215,31 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 		verdict.Reason = what + ". Restore it and stop again, or ask a person to approve its new location (`stopgate trust`)."
 		place.Held = cmp.Or(place.Held, &verdict)
 	}
+	c.tellOnce(place, payload, session, removed, "removed", func(roots string) string {
+		return roots + " was removed (gates failed there in this session, and no gate has checked the work since)"
+	})
 }
 
-// tellUnnamed says once of worktrees that they are new, and that no gate has looked at them
-// because nothing shows that they are this session's.
+// tellUnnamed says of worktrees that they are new, and that no gate has looked at them because
+// nothing shows that they are this session's.
 func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *footprint.Session, unnamed []string) {
+	c.tellOnce(place, payload, session, unnamed, "unnamed", func(roots string) string {
+		return "not checked: " + roots + " (created during this session, but never used in it)"
+	})
+}
+
+// tellOnce says something of trees that a person was not told of yet.
+func (c *call) tellOnce(place *Place, payload hook.Payload, session *footprint.Session, roots []string, status string, message func(roots string) string) {
 	if session == nil {
 		return
 	}
-	unnamed = slices.DeleteFunc(unnamed, func(root string) bool { return slices.Contains(session.Told, root) })
-	if len(unnamed) == 0 {
+	roots = slices.DeleteFunc(roots, func(root string) bool { return slices.Contains(session.Told, root) })
+	if len(roots) == 0 {
 		return
 	}
-	c.update(payload, place.Root, session, func(s *footprint.Session) { s.Told = append(s.Told, unnamed...) })
+	c.update(payload, place.Root, session, func(s *footprint.Session) { s.Told = append(s.Told, roots...) })
 	place.Verdicts = append(place.Verdicts, keeper.Verdict{
-		Keeper: "work", Outcome: keeper.Passed, Status: "unnamed",
-		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + " (created during this session, but never used in it)",
+		Keeper: "work", Outcome: keeper.Passed, Status: status, Message: message(plain.Line(strings.Join(roots, ", "))),
 	})
 }
 
