@@ -1,7 +1,6 @@
 package footprint
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,6 +17,7 @@ import (
 type Candidate struct {
 	Root string
 	Name string // by which the session's transcript has it
+	Top  string // of a worktree
 }
 
 // Worktrees are the same places as the roots in those worktrees of their repositories that
@@ -46,7 +46,7 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 			root := filepath.Join(top, filepath.FromSlash(p.within))
 			if !seen[paths.Canonical(root)] {
 				seen[paths.Canonical(root)] = true
-				all = append(all, Candidate{root, filepath.Base(top)})
+				all = append(all, Candidate{root, filepath.Base(top), top})
 			}
 		}
 	}
@@ -150,42 +150,6 @@ func (t Tree) moved() string {
 func isGone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// Mentions reports whether a transcript has a name as a word of its own. It is asked about
-// many names in hundreds of megabytes: a regular expression took 10 s for 55 MB.
-func Mentions(transcript []byte, name string) bool {
-	if name == "" {
-		return false
-	}
-	for from := 0; ; {
-		i := bytes.Index(transcript[from:], []byte(name))
-		if i < 0 {
-			return false
-		}
-		start := from + i
-		if wordBegins(transcript[:start]) && wordEnds(transcript[start+len(name):]) {
-			return true
-		}
-		from = start + 1
-	}
-}
-
-// wordBegins reports whether a word can begin after the text before it. In JSON a new line
-// and a tab end with a letter.
-func wordBegins(before []byte) bool {
-	last := len(before) - 1
-	if last < 0 || !inName(before[last]) && before[last] != '.' {
-		return true
-	}
-	return last > 0 && before[last-1] == '\\' && bytes.IndexByte([]byte("nrt"), before[last]) >= 0
-}
-
-// wordEnds reports whether a word can end before the text after it.
-func wordEnds(after []byte) bool { return len(after) == 0 || !inName(after[0]) }
-
-func inName(b byte) bool {
-	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
 // Edited are the directories of the files that a tool has written; none where it names no file, or

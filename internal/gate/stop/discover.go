@@ -83,8 +83,8 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 const maxBelow = 16
 
 // mentioned are projects that no hook named, but the session's transcript does: those below
-// a client's directory, and worktrees that are newer than the session. Other sessions make
-// worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
+// a client's directory by their name, and worktrees that are newer than the session as places. Other sessions
+// make worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
 // unnamed are the worktrees among the rest.
 func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	below := c.below(payload)
@@ -97,24 +97,26 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	if candidates = c.unclaimed(candidates, session); len(candidates) == 0 {
 		return nil, nil
 	}
-	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
+	text, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
 	if err != nil {
 		return rootsOf(candidates), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
 	defer cancel()
-	mentions := map[string]bool{}
+	stands := append(c.starts(payload), known...)
+	mentions := map[footprint.Candidate]bool{}
 	for i, one := range candidates {
 		if ctx.Err() != nil {
 			return append(roots, rootsOf(candidates[i:])...), unnamed
 		}
-		if _, looked := mentions[one.Name]; !looked {
-			mentions[one.Name] = footprint.Mentions(said, one.Name)
+		said := footprint.Candidate{Name: one.Name, Top: one.Top}
+		if _, looked := mentions[said]; !looked {
+			mentions[said] = one.IsIn(text, stands)
 		}
 		switch {
-		case mentions[one.Name]:
+		case mentions[said]:
 			roots = append(roots, one.Root)
-		case slices.Contains(worktrees, one):
+		case one.Top != "":
 			unnamed = append(unnamed, one.Root)
 		}
 	}

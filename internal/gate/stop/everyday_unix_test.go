@@ -56,6 +56,15 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("g"), "")
 		return nil
 	},
+	"a person's red worktree whose name is a word": func(s *scene) fields {
+		s.prompt("please fix the cart", nil)
+		write(s.t, filepath.Join(s.linked("fix"), "red"), "")
+		transcript := filepath.Join(s.state, "t.jsonl")
+		write(s.t, transcript, `{"type":"user","message":{"content":"please fix the cart"}}`+"\n"+
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"npm run fix; git commit -am 'fix: the cart'"}}]}}`+"\n")
+		write(s.t, s.path("g"), "")
+		return fields{"transcript_path": transcript}
+	},
 	"a build writes into an ignored folder": func(s *scene) fields {
 		s.red()
 		write(s.t, s.path(".git/info/exclude"), "out/\n")

@@ -383,6 +383,37 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 	s.wantTrees("project passed")
 }
 
+// A worktree is the agent's if the transcript has it as a place, whatever its name is.
+func TestE5AWorktreeWhoseNameIsAWord(t *testing.T) {
+	t.Parallel()
+	for text, blocks := range map[string]bool{
+		`{"content":"please fix the cart"}`:                          false,
+		`{"command":"git commit -m 'fix the cart'"}`:                 false,
+		`{"command":"git worktree add -q -b fix fix"}`:               true,
+		`{"command":"N=fix; git worktree add ../$N"}`:                true,
+		`{"command":"git wt fix && cd fix && touch red"}`:            true,
+		`{"name":"EnterWorktree","input":{"name":"fix"}}`:            true,
+		`{"command":"claude --worktree fix -p 'touch red'"}`:         true,
+		`{"content":"git worktree list\n/w/001/fix 1a2b3c [fix]\n"}`: true,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.prompt("do it", nil)
+			dir := s.linked("fix")
+			write(t, filepath.Join(dir, "red"), "")
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(t, transcript, text+"\n")
+			write(t, s.path("g"), "")
+			if r := s.stop(fields{"transcript_path": transcript}); blocks {
+				wantBlock(t, r, dir)
+			} else {
+				wantAllow(t, r, "fix (created during this session, but never used in it)")
+			}
+		})
+	}
+}
+
 // A worktree is known by its own name, not by that of the project's place in it, which is in
 // every transcript.
 func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
