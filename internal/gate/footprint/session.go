@@ -21,6 +21,10 @@ type Session struct {
 	// none.
 	Origin string    `json:"origin"`
 	Began  time.Time `json:"began"`
+	// Whole means that it is known from its beginning, before the agent did anything.
+	Whole bool `json:"whole,omitempty"`
+	// Prompted is when the first prompt of such a session was sent.
+	Prompted time.Time `json:"prompted,omitzero"`
 	// Clients are the processes that have run the session, the latest last.
 	Clients []process.Identity `json:"clients,omitempty"`
 	// Prompts counts all that were sent, and ByPerson those that a person wrote.

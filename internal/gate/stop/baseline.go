@@ -58,6 +58,9 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			})
 		}
 		s.DropGone()
+		if s.Prompts == 0 && s.Whole {
+			s.Prompted = c.start.UTC()
+		}
 		s.Prompts++
 		if person {
 			s.ByPerson++

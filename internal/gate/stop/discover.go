@@ -79,7 +79,7 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 }
 
 // maxBelow bounds how many trees a prompt looks at for a client that was started above many. Of
-// the others it is not known what the agent found, so a stop judges them.
+// the others it is not known what the agent found, so a stop judges those that have changed since the first prompt.
 const maxBelow = 16
 
 // mentioned are projects that no hook named, but the session's transcript does: those below

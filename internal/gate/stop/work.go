@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/footprint"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -56,7 +59,10 @@ func (c *call) update(payload hook.Payload, root string, session *footprint.Sess
 
 // beginning is what the session of a call is known by if its id is new.
 func beginning(payload hook.Payload, root string) footprint.Beginning {
-	by := footprint.Beginning{Client: process.Caller(), Root: paths.Canonical(root)}
+	by := footprint.Beginning{
+		Client: process.Caller(), Root: paths.Canonical(root),
+		Whole: payload.Event() == hook.SessionStart || payload.Event() == hook.UserPromptSubmit,
+	}
 	if p, is := payload.(*hook.SessionStartPayload); is {
 		by.GoesOn = p.Source != "startup"
 	}
@@ -100,6 +106,9 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		tree := keeper.Tree{Project: project}
 		if session != nil {
 			known := session.Trees[paths.Canonical(project.Root)]
+			if known.Baseline == "" && !known.Red {
+				known.Baseline, known.Since = c.asFound(ctx, project, payload, session), event.SinceStart
+			}
 			tree.Baseline, tree.Found, tree.Red = known.Baseline, known.Since, known.Red
 			tree.Since = startOf(session, project.Root)
 		}
@@ -121,6 +130,27 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 	}
 	return trees
 }
+
+// asFound is the tree of a project of which no prompt knows what the agent found: as it is now, if nothing in it has
+// changed since the first prompt. Then the agent has only looked at it. It is empty where that cannot be told.
+func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hook.Payload, session *footprint.Session) string {
+	if session.Prompted.IsZero() {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(lookPatience, c.left(c.timeout(payload, nil))/2))
+	defer cancel()
+	top, found := paths.GitRoot(project.Root)
+	if !found {
+		top = project.Root
+	}
+	if !footprint.Untouched(ctx, top, c.StateDir, session.Prompted) {
+		return ""
+	}
+	return gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+}
+
+// lookPatience is how long a stop may look whether a tree is as the agent found it, before the gates run.
+const lookPatience = 10 * time.Second
 
 // stranger is the project that was never approved in which a call shows the session, by
 // where it stands or by a file that a tool has written; empty where there is none. A copy or

@@ -797,6 +797,54 @@ func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {
 	wantBlock(t, s.stop(nil), "check:.:t")
 }
 
+// What a session found in a tree that it only visits is known by the times of its files, if the session is known
+// from its beginning. From then on it is its baseline.
+func TestE13WhatAVisitFinds(t *testing.T) {
+	t.Parallel()
+	visit := func(s *scene) (dir string) {
+		dir = s.linked("wip")
+		write(t, filepath.Join(dir, "red"), "the person's")
+		return dir
+	}
+	t.Run("nothing has changed", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.later()
+		s.prompt("do it", nil)
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged", "wip unchanged")
+		write(t, filepath.Join(dir, "g"), "")
+		wantBlock(t, s.stop(nil), dir)
+	})
+	t.Run("something has changed", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.prompt("do it", nil)
+		write(t, filepath.Join(dir, "red"), "the agent's")
+		past := time.Now().Add(-time.Hour)
+		check(t, os.Chtimes(filepath.Join(dir, "red"), past, past))
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantBlock(t, s.stop(nil), dir)
+	})
+	t.Run("no prompt was seen", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.later()
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantBlock(t, s.stop(nil), dir)
+	})
+	t.Run("the beginning was not seen", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.later()
+		s.call(hook.CwdChanged, fields{"old_cwd": s.state, "new_cwd": s.root})
+		s.prompt("do it", nil)
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantBlock(t, s.stop(nil), dir)
+	})
+}
+
 func TestE13PlanMode(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
