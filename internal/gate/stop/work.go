@@ -118,12 +118,14 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 	if !session.Missing(paths.Canonical(place.Root)) {
 		add(place.Project)
 	}
+	place.holdForeign(session)
 	c.strange(place, session)
 	c.vanished(place, payload, session)
 	others, unnamed := c.others(ctx, place.Root, payload, session)
 	c.tellUnnamed(place, payload, session, unnamed)
 	for _, root := range others {
 		other := c.locate(root, payload)
+		other.holdForeign(session)
 		place.Verdicts = append(place.Verdicts, other.Verdicts...)
 		place.Held = cmp.Or(place.Held, other.Held)
 		add(other.Project)
