@@ -72,7 +72,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	}
 }
 
-// protect remembers the protected files that the agent finds at the first prompt. Where that
+// protect remembers the protected files that the agent finds, at the first prompt as a rule. Where that
 // fails, its stops are held to commits instead.
 func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *footprint.Session) {
 	for _, project := range projects {

@@ -105,8 +105,8 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		}
 		tree := keeper.Tree{Project: project}
 		if session != nil {
-			known := session.Trees[paths.Canonical(project.Root)]
-			if known.Baseline == "" && !known.Red {
+			known, looked := session.Trees[paths.Canonical(project.Root)]
+			if !looked {
 				known.Baseline, known.Since = c.asFound(ctx, project, payload, session), event.SinceStart
 			}
 			tree.Baseline, tree.Found, tree.Red = known.Baseline, known.Since, known.Red
@@ -148,6 +148,7 @@ func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hoo
 	if !footprint.Untouched(ctx, top, c.StateDir, session.Prompted) {
 		return ""
 	}
+	c.protect(ctx, []*keeper.Project{project}, session)
 	return gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
 }
 
