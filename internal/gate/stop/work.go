@@ -133,7 +133,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 	return trees
 }
 
-// asFound is the tree of a project of which no prompt knows what the agent found: as it is now, if nothing in it has
+// asFound is the tree of a project that no prompt has looked at: as it is now, if nothing in it has
 // changed since the first prompt. Then the agent has only looked at it. It is empty where that cannot be told.
 func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hook.Payload, session *footprint.Session) string {
 	if session.Prompted.IsZero() {
