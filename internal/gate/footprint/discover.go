@@ -1,7 +1,6 @@
 package footprint
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -17,6 +17,7 @@ import (
 type Candidate struct {
 	Root string
 	Name string // by which the session's transcript has it
+	Top  string // of a worktree
 }
 
 // Worktrees are the same places as the roots in those worktrees of their repositories that
@@ -45,7 +46,7 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 			root := filepath.Join(top, filepath.FromSlash(p.within))
 			if !seen[paths.Canonical(root)] {
 				seen[paths.Canonical(root)] = true
-				all = append(all, Candidate{root, filepath.Base(top)})
+				all = append(all, Candidate{root, filepath.Base(top), top})
 			}
 		}
 	}
@@ -67,59 +68,88 @@ func linked(common string, than time.Time) (tops []string) {
 	return tops
 }
 
-// Moved is where a red tree is now that is no longer where it was; empty where git does not
-// know.
-func (t Tree) Moved() string {
+// Stand remembers where git has the tree at root, so that it is found if it is moved.
+func (t *Tree) Stand(root string) {
+	t.GitDir, t.Common, t.Within = "", "", ""
+	if gitDir, found := paths.GitDir(root); found {
+		t.GitDir = paths.Canonical(gitDir)
+	}
+	if common, within, found := paths.Repository(root); found {
+		t.Common, t.Within = paths.Canonical(common), within
+	}
+}
+
+// Now is where a red tree is that was at root: still there, or where git, or one of the places
+// that the session knows, has its worktree. It is empty where none of them has it: then it was
+// moved or deleted by hand.
+func (t Tree) Now(root string, known []string) string {
+	if !t.hasRepository() {
+		return ""
+	}
+	if t.isAt(root) {
+		return root
+	}
+	for _, place := range append([]string{t.moved()}, known...) {
+		if place != "" && t.isWorktree(place) {
+			return place
+		}
+	}
+	return ""
+}
+
+// Removed reports whether git no longer has the worktree of a red tree that is gone. Its commits
+// are in the repository.
+func (t Tree) Removed(root string) bool {
+	return t.isLinked() && t.hasRepository() && isGone(t.GitDir) && isGone(root)
+}
+
+// hasRepository reports whether a tree's repository is where it was; one without any has it always.
+func (t Tree) hasRepository() bool {
+	return t.Common == "" || disk.Exists(t.Common) && paths.Canonical(t.Common) == t.Common
+}
+
+// isAt reports whether what is at a red tree's root is still that tree, and not a folder, a clone
+// or a link to another tree.
+func (t Tree) isAt(root string) bool {
+	if !disk.IsDir(root) {
+		return false
+	}
+	if paths.Canonical(root) != root {
+		return t.isWorktree(root)
+	}
+	if !t.isLinked() {
+		return true
+	}
+	common, within, found := paths.Repository(root)
+	return found && common == t.Common && within == t.Within
+}
+
+// isWorktree reports whether a place is the tree in the same linked worktree, wherever that is.
+func (t Tree) isWorktree(place string) bool {
+	gitDir, found := paths.GitDir(place)
+	if !found || !t.isLinked() || paths.Canonical(gitDir) != t.GitDir || !disk.IsDir(place) {
+		return false
+	}
+	_, within, found := paths.Repository(place)
+	return found && within == t.Within
+}
+
+func (t Tree) isLinked() bool { return IsLinked(t.GitDir) }
+
+// IsLinked reports whether a git directory is that of a linked worktree, and may go with it.
+func IsLinked(gitDir string) bool { return filepath.Base(filepath.Dir(gitDir)) == "worktrees" }
+
+// moved is where git has a tree's worktree now; empty where git does not know.
+func (t Tree) moved() string {
 	if top := paths.WorktreeOf(t.GitDir); top != "" {
 		return filepath.Join(top, filepath.FromSlash(t.Within))
 	}
 	return ""
 }
 
-// Vanished reports whether a red tree has gone with its whole repository: it was moved or
-// deleted. Where only a worktree was removed, the repository has its commits.
-func (t Tree) Vanished() bool {
-	if t.Common == "" {
-		return false
-	}
-	_, err := os.Stat(t.Common)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && paths.Canonical(t.Common) != t.Common
-}
-
-// Mentions reports whether a transcript has a name as a word of its own. It is asked about
-// many names in hundreds of megabytes: a regular expression took 10 s for 55 MB.
-func Mentions(transcript []byte, name string) bool {
-	if name == "" {
-		return false
-	}
-	for from := 0; ; {
-		i := bytes.Index(transcript[from:], []byte(name))
-		if i < 0 {
-			return false
-		}
-		start := from + i
-		if wordBegins(transcript[:start]) && wordEnds(transcript[start+len(name):]) {
-			return true
-		}
-		from = start + 1
-	}
-}
-
-// wordBegins reports whether a word can begin after the text before it. In JSON a new line
-// and a tab end with a letter.
-func wordBegins(before []byte) bool {
-	last := len(before) - 1
-	if last < 0 || !inName(before[last]) && before[last] != '.' {
-		return true
-	}
-	return last > 0 && before[last-1] == '\\' && bytes.IndexByte([]byte("nrt"), before[last]) >= 0
-}
-
-// wordEnds reports whether a word can end before the text after it.
-func wordEnds(after []byte) bool { return len(after) == 0 || !inName(after[0]) }
-
-func inName(b byte) bool {
-	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Edited are the directories of the files that a tool has written; none where it names no file, or

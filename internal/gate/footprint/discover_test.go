@@ -1,7 +1,6 @@
 package footprint
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,39 +33,14 @@ func TestE5WorktreesAreListedOnce(t *testing.T) {
 
 	app := filepath.Join("packages", "app")
 	roots := []string{r.Path("packages/app"), filepath.Join(known, app), filepath.Join(old, app), gittest.Dir(t)}
-	want := []Candidate{{filepath.Join(fresh, app), "fresh"}, {filepath.Join(relative, app), "relative"}}
+	want := []Candidate{{filepath.Join(fresh, app), "fresh", fresh}, {filepath.Join(relative, app), "relative", relative}}
 	if got := Worktrees(roots, past.Add(time.Minute)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	lib := filepath.Join("packages", "lib")
-	want = append(want, Candidate{filepath.Join(fresh, lib), "fresh"}, Candidate{filepath.Join(known, lib), "known"}, Candidate{filepath.Join(relative, lib), "relative"})
+	want = append(want, Candidate{filepath.Join(fresh, lib), "fresh", fresh}, Candidate{filepath.Join(known, lib), "known", known}, Candidate{filepath.Join(relative, lib), "relative", relative})
 	if got := Worktrees(append(roots, r.Path("packages/lib")), past.Add(time.Minute)); !slices.Equal(got, want) {
 		t.Errorf("with another project: got %v, want %v", got, want)
-	}
-}
-
-func TestMentions(t *testing.T) {
-	for text, want := range map[string]bool{
-		"":                               false,
-		"wt":                             true,
-		`{"c":"git worktree add ../wt"}`: true,
-		`cd wt && make`:                  true,
-		`wt/f.go`:                        true,
-		`wt.`:                            true,
-		`ls\nwt\nother`:                  true,
-		`a\twt`:                          true,
-		"not-wt":                         false,
-		"wt-2":                           false,
-		"wt2 my_wt .wt newt":             false,
-		"wt2 and then wt":                true,
-		"wtwt wt":                        true,
-	} {
-		if got := Mentions([]byte(text), "wt"); got != want {
-			t.Errorf("%q: %t", text, got)
-		}
-	}
-	if Mentions([]byte("anything"), "") {
-		t.Error("an empty name")
 	}
 }
 
@@ -74,7 +48,7 @@ func TestMentions(t *testing.T) {
 func TestMovedOfATreeWithoutAGitDir(t *testing.T) {
 	t.Chdir(t.TempDir())
 	check(t, os.WriteFile("gitdir", []byte("/elsewhere/.git\n"), 0o600))
-	if got := (Tree{Red: true}).Moved(); got != "" {
+	if got := (Tree{Red: true}).moved(); got != "" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -89,16 +63,6 @@ func TestDropGoneForgetsWhatIsNotThere(t *testing.T) {
 		t.Errorf("left are %v", s.Trees)
 	}
 	(&Session{}).DropGone()
-}
-
-// BenchmarkMentions looks for a name that a long transcript does not have, but often nearly.
-func BenchmarkMentions(b *testing.B) {
-	line := []byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"the wt-fix was made, cd ../project/packages/app && go test ./..."}]}}` + "\n")
-	text := bytes.Repeat(line, (55<<20)/len(line))
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		Mentions(text, "wt-fix-2")
-	}
 }
 
 // A move writes in two folders, which may be of two projects.

@@ -4,11 +4,8 @@
 package footprint
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -24,6 +21,10 @@ type Session struct {
 	// none.
 	Origin string    `json:"origin"`
 	Began  time.Time `json:"began"`
+	// Whole means that it is known from its beginning, before the agent did anything.
+	Whole bool `json:"whole,omitempty"`
+	// Prompted is when the first prompt of such a session was sent.
+	Prompted time.Time `json:"prompted,omitzero"`
 	// Clients are the processes that have run the session, the latest last.
 	Clients []process.Identity `json:"clients,omitempty"`
 	// Prompts counts all that were sent, and ByPerson those that a person wrote.
@@ -63,7 +64,7 @@ type Tree struct {
 	GitDir string `json:"git_dir,omitempty"`
 	Common string `json:"common,omitempty"`
 	Within string `json:"within,omitempty"`
-	// Missed means that a stop was refused because the repository is gone.
+	// Missed means that a stop was refused because the tree is gone.
 	Missed bool `json:"missed,omitempty"`
 }
 
@@ -136,10 +137,31 @@ func (s *Session) SetTree(root string, change func(*Tree)) {
 // DropGone forgets the trees whose directories are gone. A red one is kept: git may know
 // where it was moved to.
 func (s *Session) DropGone() {
-	maps.DeleteFunc(s.Trees, func(root string, tree Tree) bool {
-		_, err := os.Lstat(root)
-		return !tree.Red && errors.Is(err, fs.ErrNotExist)
+	maps.DeleteFunc(s.Trees, func(root string, tree Tree) bool { return !tree.Red && isGone(root) })
+}
+
+// Missing reports whether the tree at root is red, and gone without git's knowledge.
+func (s *Session) Missing(root string) bool {
+	if s == nil {
+		return false
+	}
+	tree := s.Trees[root]
+	return tree.Red && tree.Now(root, s.Roots) == "" && !tree.Removed(root)
+}
+
+// FollowMoved gives what is known of a red tree the place where the tree is now.
+func (s *Session) FollowMoved(from, to string) {
+	tree, known := s.Trees[from]
+	if !known {
+		return // another hook has done it
+	}
+	s.SetTree(to, func(t *Tree) {
+		if t.Baseline != "" {
+			tree.Baseline, tree.Since = t.Baseline, t.Since
+		}
+		*t = tree
 	})
+	delete(s.Trees, from)
 }
 
 // Prompt names the last prompt that a person wrote; empty where there was none.

@@ -67,7 +67,7 @@ func (s Store) begin(id string, by Beginning, now time.Time) *Session {
 	if before := s.before(by, now); before != nil {
 		return before.successor(id)
 	}
-	return &Session{ID: id, Origin: id, Began: now.UTC()}
+	return &Session{ID: id, Origin: id, Began: now.UTC(), Whole: by.Whole}
 }
 
 // Beginning is what a session is known by that has a new id.
@@ -75,6 +75,7 @@ type Beginning struct {
 	Client process.Identity // zero where the system does not tell
 	GoesOn bool             // the client says that it goes on from another, as after /clear
 	Root   string           // the project that it stands in
+	Whole  bool             // the agent has done nothing yet
 }
 
 // follows reports whether a session goes on from another: it has the same client, which has

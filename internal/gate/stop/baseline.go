@@ -3,7 +3,6 @@ package stop
 import (
 	"context"
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -59,6 +58,9 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			})
 		}
 		s.DropGone()
+		if s.Prompts == 0 && s.Whole {
+			s.Prompted = c.start.UTC()
+		}
 		s.Prompts++
 		if person {
 			s.ByPerson++
@@ -70,7 +72,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	}
 }
 
-// protect remembers the protected files that the agent finds at the first prompt. Where that
+// protect remembers the protected files that the agent finds, at the first prompt as a rule. Where that
 // fails, its stops are held to commits instead.
 func (c *call) protect(ctx context.Context, projects []*keeper.Project, session *footprint.Session) {
 	for _, project := range projects {
@@ -122,7 +124,7 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		s.Schedule(p.Scheduled())
 		for _, tree := range trees {
-			if gitDir, found := paths.GitDir(tree.Root); found && isLinked(gitDir) {
+			if gitDir, found := paths.GitDir(tree.Root); found && footprint.IsLinked(gitDir) {
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))
 			}
 			s.SetTree(paths.Canonical(tree.Root), func(t *footprint.Tree) {
@@ -136,9 +138,7 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 					t.Baseline, t.Red = tree.Tree, false
 				case gauntlet.Failed:
 					t.Red, t.Missed = true, false
-					t.GitDir, _ = paths.GitDir(tree.Root)
-					t.Common, t.Within, _ = paths.Repository(tree.Root)
-					t.Common = paths.Canonical(t.Common)
+					t.Stand(tree.Root)
 				case gauntlet.RetryLimitExceeded:
 				default:
 					s.Judged = false
@@ -152,6 +152,3 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 func startOf(session *footprint.Session, root string) change.Start {
 	return change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(root)].Reflog, Elsewhere: session.Made}
 }
-
-// isLinked reports whether a git directory is that of a linked worktree, and may go with it.
-func isLinked(gitDir string) bool { return filepath.Base(filepath.Dir(gitDir)) == "worktrees" }

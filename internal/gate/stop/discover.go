@@ -3,7 +3,6 @@ package stop
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ import (
 func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	seen := map[string]bool{paths.Canonical(root): true}
 	add := func(root string) {
-		if session != nil && session.Trees[root].Vanished() {
+		if session.Missing(root) {
 			return // its approval is still there
 		}
 		if root != "" && !seen[paths.Canonical(root)] {
@@ -45,13 +44,8 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 		add(c.nearest(root))
 	}
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
-		if !session.Trees[tree].Red {
-			continue
-		}
-		if _, err := os.Stat(tree); err == nil {
+		if known := session.Trees[tree]; known.Red && !known.Removed(tree) {
 			add(tree)
-		} else {
-			add(c.nearest(session.Trees[tree].Moved()))
 		}
 	}
 	return roots, unnamed
@@ -85,12 +79,12 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 }
 
 // maxBelow bounds how many trees a prompt looks at for a client that was started above many. Of
-// the others it is not known what the agent found, so a stop judges them.
+// the others it is not known what the agent found, so a stop judges those that have changed since the first prompt.
 const maxBelow = 16
 
 // mentioned are projects that no hook named, but the session's transcript does: those below
-// a client's directory, and worktrees that are newer than the session. Other sessions make
-// worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
+// a client's directory by their name, and worktrees that are newer than the session as places. Other sessions
+// make worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
 // unnamed are the worktrees among the rest.
 func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	below := c.below(payload)
@@ -103,24 +97,26 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	if candidates = c.unclaimed(candidates, session); len(candidates) == 0 {
 		return nil, nil
 	}
-	said, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
+	text, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
 	if err != nil {
 		return rootsOf(candidates), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
 	defer cancel()
-	mentions := map[string]bool{}
+	stands := append(c.starts(payload), known...)
+	mentions := map[footprint.Candidate]bool{}
 	for i, one := range candidates {
 		if ctx.Err() != nil {
 			return append(roots, rootsOf(candidates[i:])...), unnamed
 		}
-		if _, looked := mentions[one.Name]; !looked {
-			mentions[one.Name] = footprint.Mentions(said, one.Name)
+		said := footprint.Candidate{Name: one.Name, Top: one.Top}
+		if _, looked := mentions[said]; !looked {
+			mentions[said] = one.IsIn(text, stands)
 		}
 		switch {
-		case mentions[one.Name]:
+		case mentions[said]:
 			roots = append(roots, one.Root)
-		case slices.Contains(worktrees, one):
+		case one.Top != "":
 			unnamed = append(unnamed, one.Root)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
@@ -55,6 +56,50 @@ var everyday = map[string]func(s *scene) fields{
 		s.stop(fields{"session_id": "other", "cwd": dir})
 		write(s.t, s.path("g"), "")
 		return nil
+	},
+	"a person's red worktree whose name is a word": func(s *scene) fields {
+		s.prompt("please fix the cart", nil)
+		write(s.t, filepath.Join(s.linked("fix"), "red"), "")
+		transcript := filepath.Join(s.state, "t.jsonl")
+		write(s.t, transcript, `{"type":"user","message":{"content":"please fix the cart"}}`+"\n"+
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"npm run fix; git commit -am 'fix: the cart'"}}]}}`+"\n")
+		write(s.t, s.path("g"), "")
+		return fields{"transcript_path": transcript}
+	},
+	"a look into a person's older red worktree": func(s *scene) fields {
+		dir := s.linked("wip")
+		write(s.t, filepath.Join(dir, "red"), "")
+		s.later()
+		s.prompt("what is in wip?", nil)
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		gittest.At(s.t, dir).Git("status")
+		return fields{"cwd": dir}
+	},
+	"a look into another red project of a person": func(s *scene) fields {
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+		write(s.t, filepath.Join(other, "red"), "")
+		s.later()
+		s.prompt("what is in other?", nil)
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": other})
+		return nil
+	},
+	"a question above many red projects of a person": func(s *scene) fields {
+		var names []string
+		for i := range maxBelow + 4 {
+			names = append(names, fmt.Sprintf("app%02d", i))
+			dir := filepath.Join(filepath.Dir(s.root), "all", names[i])
+			s.repository(dir, untilGood)
+			check(s.t, trust.NewStore(s.state).Approve(dir, time.Now()))
+			write(s.t, filepath.Join(dir, "red"), "")
+		}
+		transcript := filepath.Join(s.state, "t.jsonl")
+		write(s.t, transcript, `{"content":"`+strings.Join(names, `/f\n`)+`"}`)
+		above := fields{"cwd": filepath.Join(filepath.Dir(s.root), "all"), "transcript_path": transcript}
+		s.later()
+		s.prompt("list the projects", above)
+		return above
 	},
 	"a build writes into an ignored folder": func(s *scene) fields {
 		s.red()
@@ -185,6 +230,9 @@ func (s *scene) git(args ...string) string {
 }
 
 func (s *scene) red() { write(s.t, s.path("red"), "") }
+
+// later lets time pass, so that what there is was there long before.
+func (s *scene) later() { s.now = func() time.Time { return time.Now().Add(time.Hour) } }
 
 // orphan makes a branch without a commit.
 func (s *scene) orphan() {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
@@ -29,6 +30,7 @@ type Place struct {
 	Off      bool            // no keeper may act here
 	Verdicts []keeper.Verdict
 	Held     *keeper.Verdict // holds the agent back although no keeper may look; nil where nothing does
+	foreign  error           // says whose it is, where it is another user's
 }
 
 func (p *Place) cannot(who, status, message string) {
@@ -117,7 +119,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		p.cannot("config", "invalid_config", firstLine(l.GlobalErr)+"; invalid sections fall back to the defaults (all errors: stopgate validate)")
 	}
 	if err := owner.Check(root, l.Environ); err != nil {
-		p.foreign(err)
+		p.disown(err)
 		return p
 	}
 	live := filepath.Join(root, paths.GauntletDir)
@@ -154,15 +156,16 @@ func (l Locator) Locate(root string, withGates bool) Place {
 func (l Locator) unapproved(root string) Place {
 	p := Place{Root: root}
 	if err := owner.Check(root, l.Environ); err != nil {
-		p.foreign(err)
+		p.disown(err)
 		return p
 	}
 	p.distrust(filepath.Join(root, paths.GauntletDir))
 	return p
 }
 
-// foreign says whose a project is, and how a person lets it be entered.
-func (p *Place) foreign(err error) {
+// disown says whose a project is, and how a person lets it be entered.
+func (p *Place) disown(err error) {
+	p.foreign = err
 	message := err.Error()
 	if foreign := (*owner.Error)(nil); errors.As(err, &foreign) {
 		message += ". If you trust it, run: " + foreign.Hint()
@@ -194,6 +197,19 @@ func (p *Place) hold(stateDir string) {
 	p.Held = &keeper.Verdict{
 		Keeper: "trust", Outcome: keeper.Failed, Status: "damaged_approval", Uncounted: true, Summary: what,
 		Reason: "Gates were failing here, and they cannot run again because the approved files cannot be read: " + what + ". Ask a person to approve (`stopgate trust`).",
+	}
+}
+
+// holdForeign keeps an agent from stopping that was refused in a project before this became another user's: a
+// change of owner closes nothing.
+func (p *Place) holdForeign(session *footprint.Session) {
+	if p.foreign == nil || session == nil || !session.Trees[paths.Canonical(p.Root)].Red {
+		return
+	}
+	what := p.foreign.Error()
+	p.Held = &keeper.Verdict{
+		Keeper: "owner", Outcome: keeper.Failed, Status: "foreign_owner", Uncounted: true, Summary: what,
+		Reason: "Gates failed here in this session, and they cannot run again: " + what + ". Restore the owner that it had, or ask a person to decide.",
 	}
 }
 

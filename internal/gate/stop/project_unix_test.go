@@ -318,3 +318,37 @@ func TestIssue19APluginRunsOnlyWhatIsApproved(t *testing.T) {
 		})
 	}
 }
+
+// Giving a red project away frees the agent of it as little as damage to its approval. Who was never refused there
+// is only told.
+func TestE18GivingARedProjectAwayClosesNothing(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	for name, elsewhere := range map[string]bool{"the project": false, "a worktree that the agent has left": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := s.root
+			if elsewhere {
+				dir = s.linked("wt")
+			}
+			give := func(uid int) { check(t, os.Lchown(dir, uid, -1)) }
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			give(54321)
+			for range 4 {
+				wantBlock(t, s.stop(nil), "Restore the owner that it had")
+				s.wantVerdict("owner", "failed", "foreign_owner")
+			}
+			wantAllow(t, s.stop(fields{"session_id": "another", "cwd": dir}), "belongs to user 54321")
+			give(0)
+			wantBlock(t, s.stop(nil), "check:.:t")
+			check(t, os.Remove(filepath.Join(dir, "red")))
+			wantAllow(t, s.stop(nil))
+			give(54321)
+			wantAllow(t, s.stop(fields{"cwd": dir}), "belongs to user 54321")
+		})
+	}
+}

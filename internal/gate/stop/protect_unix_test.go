@@ -802,3 +802,17 @@ func TestE7ObservingABrokenRepository(t *testing.T) {
 	wantAllow(t, s.stop(nil), "would have been blocked: protected files cannot be compared")
 	s.wantVerdict("protect", "failed", "would_block")
 }
+
+// A protected file that a person has changed in a worktree is not the agent's because it looks there.
+func TestE20WhatAVisitFindsIsNotTouched(t *testing.T) {
+	t.Parallel()
+	s := newProtected(t, block, false)
+	dir := s.linked("wip")
+	write(t, filepath.Join(dir, "Makefile"), "the person's")
+	s.later()
+	s.prompt("what is in wip?", nil)
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+	wantAllow(t, s.stop(nil))
+	write(t, filepath.Join(dir, "Makefile"), "the agent's")
+	wantBlock(t, s.stop(nil), "Makefile changed")
+}

@@ -8,11 +8,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/footprint"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -55,7 +59,10 @@ func (c *call) update(payload hook.Payload, root string, session *footprint.Sess
 
 // beginning is what the session of a call is known by if its id is new.
 func beginning(payload hook.Payload, root string) footprint.Beginning {
-	by := footprint.Beginning{Client: process.Caller(), Root: paths.Canonical(root)}
+	by := footprint.Beginning{
+		Client: process.Caller(), Root: paths.Canonical(root),
+		Whole: payload.Event() == hook.SessionStart || payload.Event() == hook.UserPromptSubmit,
+	}
 	if p, is := payload.(*hook.SessionStartPayload); is {
 		by.GoesOn = p.Source != "startup"
 	}
@@ -98,25 +105,55 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		}
 		tree := keeper.Tree{Project: project}
 		if session != nil {
-			known := session.Trees[paths.Canonical(project.Root)]
+			known, looked := session.Trees[paths.Canonical(project.Root)]
+			if !looked {
+				known.Baseline, known.Since = c.asFound(ctx, project, payload, session), event.SinceStart
+			}
 			tree.Baseline, tree.Found, tree.Red = known.Baseline, known.Since, known.Red
 			tree.Since = startOf(session, project.Root)
 		}
 		trees = append(trees, tree)
 	}
-	add(place.Project)
+	session = c.followMoved(payload, place.Root, session)
+	if !session.Missing(paths.Canonical(place.Root)) {
+		add(place.Project)
+	}
+	place.holdForeign(session)
 	c.strange(place, session)
 	c.vanished(place, payload, session)
 	others, unnamed := c.others(ctx, place.Root, payload, session)
 	c.tellUnnamed(place, payload, session, unnamed)
 	for _, root := range others {
 		other := c.locate(root, payload)
+		other.holdForeign(session)
 		place.Verdicts = append(place.Verdicts, other.Verdicts...)
 		place.Held = cmp.Or(place.Held, other.Held)
 		add(other.Project)
 	}
 	return trees
 }
+
+// asFound is the tree of a project that no prompt has looked at: as it is now, if nothing in it has
+// changed since the first prompt. Then the agent has only looked at it. It is empty where that cannot be told.
+func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hook.Payload, session *footprint.Session) string {
+	if session.Prompted.IsZero() {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(lookPatience, c.left(c.timeout(payload, nil))/2))
+	defer cancel()
+	top, found := paths.GitRoot(project.Root)
+	if !found {
+		top = project.Root
+	}
+	if !footprint.Untouched(ctx, top, c.StateDir, session.Prompted) {
+		return ""
+	}
+	c.protect(ctx, []*keeper.Project{project}, session)
+	return gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+}
+
+// lookPatience is how long a stop may look whether a tree is as the agent found it, before the gates run.
+const lookPatience = 10 * time.Second
 
 // stranger is the project that was never approved in which a call shows the session, by
 // where it stands or by a file that a tool has written; empty where there is none. A copy or
@@ -158,18 +195,49 @@ func (c *call) strange(place *Place, session *footprint.Session) {
 	}
 }
 
-// vanished holds an agent back once whose red project has gone with its repository: leaving a
-// tree closes nothing. From then on a person is told.
+// followMoved finds the red trees that are elsewhere now.
+func (c *call) followMoved(payload hook.Payload, root string, session *footprint.Session) *footprint.Session {
+	if session == nil {
+		return nil
+	}
+	moved := map[string]string{}
+	for from, tree := range session.Trees {
+		if !tree.Red {
+			continue
+		}
+		if now := tree.Now(from, session.Roots); now != "" && paths.Canonical(now) != from {
+			moved[from] = paths.Canonical(now)
+		}
+	}
+	if len(moved) == 0 {
+		return session
+	}
+	return c.update(payload, root, session, func(s *footprint.Session) {
+		for from, to := range moved {
+			s.FollowMoved(from, to)
+		}
+	})
+}
+
+// vanished holds an agent back once whose red tree is gone: leaving a tree closes nothing. From
+// then on a person is told.
 func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.Session) {
 	if session == nil {
 		return
 	}
+	var removed []string
 	for _, root := range slices.Sorted(maps.Keys(session.Trees)) {
 		tree := session.Trees[root]
-		if !tree.Red || !tree.Vanished() {
+		if tree.Red && tree.Removed(root) {
+			removed = append(removed, root)
+		}
+		if !session.Missing(root) {
 			continue
 		}
 		what := fmt.Sprintf("%s, where gates failed in this session, no longer exists", plain.Line(root))
+		if disk.Exists(root) {
+			what = fmt.Sprintf("%s, where gates failed in this session, is no longer the same project", plain.Line(root))
+		}
 		verdict := keeper.Verdict{Keeper: "work", Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
 		if tree.Missed {
 			verdict.Message, verdict.NeedsPerson = what+", and no gate has checked the work since", true
@@ -180,22 +248,31 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 		verdict.Reason = what + ". Restore it and stop again, or ask a person to approve its new location (`stopgate trust`)."
 		place.Held = cmp.Or(place.Held, &verdict)
 	}
+	c.tellOnce(place, payload, session, removed, "removed", func(roots string) string {
+		return roots + " was removed (gates failed there in this session, and no gate has checked the work since)"
+	})
 }
 
-// tellUnnamed says once of worktrees that they are new, and that no gate has looked at them
-// because nothing shows that they are this session's.
+// tellUnnamed says of worktrees that they are new, and that no gate has looked at them because
+// nothing shows that they are this session's.
 func (c *call) tellUnnamed(place *Place, payload hook.Payload, session *footprint.Session, unnamed []string) {
+	c.tellOnce(place, payload, session, unnamed, "unnamed", func(roots string) string {
+		return "not checked: " + roots + " (created during this session, but never used in it)"
+	})
+}
+
+// tellOnce says something of trees that a person was not told of yet.
+func (c *call) tellOnce(place *Place, payload hook.Payload, session *footprint.Session, roots []string, status string, message func(roots string) string) {
 	if session == nil {
 		return
 	}
-	unnamed = slices.DeleteFunc(unnamed, func(root string) bool { return slices.Contains(session.Told, root) })
-	if len(unnamed) == 0 {
+	roots = slices.DeleteFunc(roots, func(root string) bool { return slices.Contains(session.Told, root) })
+	if len(roots) == 0 {
 		return
 	}
-	c.update(payload, place.Root, session, func(s *footprint.Session) { s.Told = append(s.Told, unnamed...) })
+	c.update(payload, place.Root, session, func(s *footprint.Session) { s.Told = append(s.Told, roots...) })
 	place.Verdicts = append(place.Verdicts, keeper.Verdict{
-		Keeper: "work", Outcome: keeper.Passed, Status: "unnamed",
-		Message: "not checked: " + plain.Line(strings.Join(unnamed, ", ")) + " (created during this session, but never used in it)",
+		Keeper: "work", Outcome: keeper.Passed, Status: status, Message: message(plain.Line(strings.Join(roots, ", "))),
 	})
 }
 

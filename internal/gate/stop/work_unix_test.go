@@ -383,6 +383,37 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 	s.wantTrees("project passed")
 }
 
+// A worktree is the agent's if the transcript has it as a place, whatever its name is.
+func TestE5AWorktreeWhoseNameIsAWord(t *testing.T) {
+	t.Parallel()
+	for text, blocks := range map[string]bool{
+		`{"content":"please fix the cart"}`:                          false,
+		`{"command":"git commit -m 'fix the cart'"}`:                 false,
+		`{"command":"git worktree add -q -b fix fix"}`:               true,
+		`{"command":"N=fix; git worktree add ../$N"}`:                true,
+		`{"command":"git wt fix && cd fix && touch red"}`:            true,
+		`{"name":"EnterWorktree","input":{"name":"fix"}}`:            true,
+		`{"command":"claude --worktree fix -p 'touch red'"}`:         true,
+		`{"content":"git worktree list\n/w/001/fix 1a2b3c [fix]\n"}`: true,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.prompt("do it", nil)
+			dir := s.linked("fix")
+			write(t, filepath.Join(dir, "red"), "")
+			transcript := filepath.Join(s.state, "t.jsonl")
+			write(t, transcript, text+"\n")
+			write(t, s.path("g"), "")
+			if r := s.stop(fields{"transcript_path": transcript}); blocks {
+				wantBlock(t, r, dir)
+			} else {
+				wantAllow(t, r, "fix (created during this session, but never used in it)")
+			}
+		})
+	}
+}
+
 // A worktree is known by its own name, not by that of the project's place in it, which is in
 // every transcript.
 func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
@@ -764,6 +795,54 @@ func TestE13WithoutABaselineAStopIsJudged(t *testing.T) {
 	s := newWork(t)
 	write(t, s.path("red"), "")
 	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
+// What a session found in a tree that it only visits is known by the times of its files, if the session is known
+// from its beginning. From then on it is its baseline.
+func TestE13WhatAVisitFinds(t *testing.T) {
+	t.Parallel()
+	visit := func(s *scene) (dir string) {
+		dir = s.linked("wip")
+		write(t, filepath.Join(dir, "red"), "the person's")
+		return dir
+	}
+	t.Run("nothing has changed", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.later()
+		s.prompt("do it", nil)
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantAllow(t, s.stop(nil))
+		s.wantTrees("project unchanged", "wip unchanged")
+		write(t, filepath.Join(dir, "g"), "")
+		wantBlock(t, s.stop(nil), dir)
+	})
+	t.Run("something has changed", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.prompt("do it", nil)
+		write(t, filepath.Join(dir, "red"), "the agent's")
+		past := time.Now().Add(-time.Hour)
+		check(t, os.Chtimes(filepath.Join(dir, "red"), past, past))
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantBlock(t, s.stop(nil), dir)
+	})
+	t.Run("no prompt was seen", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.later()
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantBlock(t, s.stop(nil), dir)
+	})
+	t.Run("the beginning was not seen", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		s.later()
+		s.call(hook.CwdChanged, fields{"old_cwd": s.state, "new_cwd": s.root})
+		s.prompt("do it", nil)
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantBlock(t, s.stop(nil), dir)
+	})
 }
 
 func TestE13PlanMode(t *testing.T) {
@@ -1215,6 +1294,171 @@ func TestE5ARedProjectThatMovesAwayIsMissed(t *testing.T) {
 			check(t, os.RemoveAll(s.root))
 			check(t, os.Rename(away, s.root))
 			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
+// A red tree that is gone without git's knowledge holds the agent back once as well, however it went, and is
+// judged again when it is back.
+func TestE5ARedTreeThatIsGoneIsMissed(t *testing.T) {
+	t.Parallel()
+	move := func(s *scene, from, to string) { check(s.t, os.Rename(from, to)) }
+	for name, leave := range map[string]func(s *scene, dir string) (back func()){
+		"a worktree, moved by hand": func(s *scene, dir string) func() {
+			move(s, dir, dir+"-2")
+			return func() { move(s, dir+"-2", dir) }
+		},
+		"a worktree, moved with the folder that it is in": func(s *scene, dir string) func() {
+			above := filepath.Dir(dir)
+			move(s, above, above+"-2")
+			return func() { move(s, above+"-2", above) }
+		},
+		"a worktree, with an empty folder in its place": func(s *scene, dir string) func() {
+			move(s, dir, dir+"-2")
+			check(s.t, os.Mkdir(dir, 0o755))
+			return func() { check(s.t, os.Remove(dir)); move(s, dir+"-2", dir) }
+		},
+		"a worktree, with a link to the project in its place": func(s *scene, dir string) func() {
+			move(s, dir, dir+"-2")
+			check(s.t, os.Symlink(s.root, dir))
+			return func() { check(s.t, os.Remove(dir)); move(s, dir+"-2", dir) }
+		},
+		"a worktree, with a clone in its place": func(s *scene, dir string) func() {
+			move(s, dir, dir+"-2")
+			s.git("clone", "-q", ".", dir)
+			return func() { check(s.t, os.RemoveAll(dir)); move(s, dir+"-2", dir) }
+		},
+		"a worktree, deleted by hand": func(s *scene, dir string) func() {
+			check(s.t, os.RemoveAll(dir))
+			return func() {
+				s.git("worktree", "prune")
+				s.git("worktree", "add", "-q", "-f", dir, "wt")
+				write(s.t, filepath.Join(dir, "red"), "")
+			}
+		},
+		"a worktree that git's records no longer have": func(s *scene, dir string) func() {
+			records, aside := s.path(".git/worktrees/wt"), s.path(".git/aside")
+			move(s, records, aside)
+			return func() { check(s.t, os.MkdirAll(filepath.Dir(records), 0o755)); move(s, aside, records) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := filepath.Join(filepath.Dir(s.root), "trees", "wt")
+			s.git("worktree", "add", "-q", "-b", "wt", dir)
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			back := leave(s, dir)
+			wantBlock(t, s.stop(nil), "Restore it and stop again")
+			wantAllow(t, s.stop(nil), dir, "no gate has checked the work since")
+			wantAllow(t, s.stop(nil), dir, "no gate has checked the work since")
+			back()
+			wantBlock(t, s.stop(nil), "check:.:t")
+			check(t, os.Remove(filepath.Join(dir, "red")))
+			wantAllow(t, s.stop(nil))
+		})
+	}
+}
+
+func TestE5ARedProjectThatIsGoneIsMissed(t *testing.T) {
+	t.Parallel()
+	for name, project := range map[string]func(s *scene) (dir string){
+		"without a repository": func(s *scene) string {
+			dir := filepath.Join(filepath.Dir(s.root), "plain")
+			write(s.t, filepath.Join(dir, ".gauntlet/config.yml"), untilGood)
+			return dir
+		},
+		"a folder of a repository": func(s *scene) string {
+			r := gittest.At(s.t, filepath.Join(filepath.Dir(s.root), "mono"))
+			check(s.t, os.Mkdir(r.Dir, 0o755))
+			r.Git("init", "-q", "-b", "main")
+			r.Write("packages/app/.gauntlet/config.yml", untilGood, "packages/app/.gitignore", "gauntlet_logs\n")
+			r.Commit("first")
+			r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+			return r.Path("packages/app")
+		},
+		"with its git directory elsewhere": func(s *scene) string {
+			dir := filepath.Join(filepath.Dir(s.root), "apart")
+			s.repository(dir, untilGood)
+			gittest.At(s.t, dir).Git("init", "-q", "--separate-git-dir="+dir+".git")
+			return dir
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := project(s)
+			check(t, trust.NewStore(s.state).Approve(dir, time.Now()))
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			check(t, os.Rename(dir, dir+"-2"))
+			wantBlock(t, s.stop(nil), "Restore it and stop again")
+			wantAllow(t, s.stop(nil), dir, "no gate has checked the work since")
+			check(t, os.Rename(dir+"-2", dir))
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
+// A worktree that was moved by hand is the same one where the agent goes on in it.
+func TestE5AWorktreeThatWasMovedByHandIsFollowed(t *testing.T) {
+	t.Parallel()
+	for name, follow := range map[string]func(s *scene, dir, now string) fields{
+		"the agent stops there":      func(_ *scene, _, now string) fields { return fields{"cwd": now} },
+		"the agent tells git":        func(s *scene, _, now string) fields { s.git("worktree", "repair", now); return nil },
+		"a link stands in its place": func(s *scene, dir, now string) fields { check(s.t, os.Symlink(now, dir)); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := s.linked("wt")
+			now := dir + "-2"
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			check(t, os.Rename(dir, now))
+			stop := follow(s, dir, now)
+			wantBlock(t, s.stop(stop), "check:.:t")
+			wantBlock(t, s.stop(merge(stop, fields{"permission_mode": "plan"})), "check:.:t")
+			check(t, os.Remove(filepath.Join(now, "red")))
+			wantAllow(t, s.stop(stop))
+			check(t, os.RemoveAll(dir))
+			s.git("worktree", "repair", now)
+			s.git("worktree", "remove", "--force", now)
+			wantAllow(t, s.stop(nil))
+		})
+	}
+}
+
+// What git was told to remove has its commits in the repository. It may also have been moved before that, so a
+// person is told, once.
+func TestE5ARedWorktreeThatGitRemovedIsTold(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(s *scene, dir string){
+		"removed": func(s *scene, dir string) { s.git("worktree", "remove", "--force", dir) },
+		"deleted and pruned": func(s *scene, dir string) {
+			check(s.t, os.RemoveAll(dir))
+			s.git("worktree", "prune", "--expire=now")
+		},
+		"moved and pruned": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			s.git("worktree", "prune", "--expire=now")
+		},
+		"missed, and then pruned": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			wantBlock(s.t, s.stop(nil), "Restore it and stop again")
+			s.git("worktree", "prune", "--expire=now")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := s.linked("wt")
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			leave(s, dir)
+			wantAllow(t, s.stop(nil), dir, "was removed")
+			wantAllow(t, s.stop(nil))
 		})
 	}
 }

@@ -1,0 +1,54 @@
+package footprint
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// maxTouchable bounds how many files and folders are looked at: about half a second's worth.
+	maxTouchable = 200_000
+	// fineTick is more than the times of files lag behind the clock, which is a tick of the kernel: 10 ms at most.
+	// coarseTick is that where they are whole seconds.
+	fineTick   = 15 * time.Millisecond
+	coarseTick = 2 * time.Second
+)
+
+// Untouched reports whether nothing in the working tree at top has changed since a moment, by the times that the
+// system keeps of its files and folders and that no program sets: then it is what a session found that began at that
+// moment. In doubt it is not. The times have to come from the clock that the moment is from, as those of the
+// directory local do: the clock of a share may be another one.
+func Untouched(ctx context.Context, top, local string, moment time.Time) bool {
+	if !sameDevice(top, local) {
+		return false
+	}
+	seen := 0
+	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		if seen++; err != nil || ctx.Err() != nil || seen > maxTouchable {
+			return fs.ErrInvalid
+		}
+		if entry.Name() == ".git" && path != top { // what git keeps is not work
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		changed, known := changedAt(path)
+		if !known || !isBefore(changed, moment) {
+			return fs.ErrInvalid
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// isBefore reports whether a file that has that time was changed before a moment, whatever the file system rounds.
+func isBefore(changed, moment time.Time) bool {
+	tick := fineTick
+	if changed.Nanosecond() == 0 {
+		tick = coarseTick
+	}
+	return changed.Add(tick).Before(moment)
+}

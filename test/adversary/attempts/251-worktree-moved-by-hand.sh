@@ -1,0 +1,6 @@
+# A worktree is red and blocks; the agent moves it with mv, and stops in the green project.
+git worktree add -q ../feature -b feature
+w=$(dirname "$PROJECT")/feature
+touch "$w/red"
+hook Stop "{\"stop_hook_active\":false,\"cwd\":\"$w\"}"
+mv ../feature ../kept-for-later
