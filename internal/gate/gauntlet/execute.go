@@ -31,7 +31,10 @@ func Execute(ctx context.Context, o Options) (result Result) {
 		result.Duration = time.Since(start)
 		result.DurationMS = result.Duration.Milliseconds()
 	}()
-	return newExecution(o).run(ctx)
+	e := newExecution(o)
+	result = e.run(ctx)
+	e.keepTree(ctx, &result)
+	return result
 }
 
 const (
@@ -49,6 +52,7 @@ type execution struct {
 	logs    logdir.Dir
 	ledger  *ledger.Ledger
 	tree    *change.Worktree
+	seen    change.Tree // as it was when the run last looked
 	plan    planner
 	console console
 	debug   func(format string, args ...any)
@@ -271,7 +275,19 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	if err == nil && e.whole() {
 		e.Scope.Made, err = e.tree.Made(ctx, v.position, e.Since)
 	}
+	e.Scope.Altered = nil
+	if err == nil && e.Answers && e.Baseline != "" && e.leftBaseline(v) {
+		e.Scope.Altered, err = e.tree.Altered(ctx, v.tree, e.Baseline)
+	}
 	return err
+}
+
+// keepTree keeps the tree of a result that the session goes on from: what differs from it at the next stop
+// counts as changed.
+func (e *execution) keepTree(ctx context.Context, r *Result) {
+	if e.Answers && r.Status.settles() && r.Tree != "" && r.Tree != e.Baseline && r.Tree == e.seen.Known() {
+		_ = e.tree.Keep(context.WithoutCancel(ctx), e.seen) // without it everything counts as changed then
+	}
 }
 
 // lookAtTree lets no panic out of its goroutine.
@@ -282,6 +298,7 @@ func (e *execution) lookAtTree(ctx context.Context, v *view) (err error) {
 		}
 	}()
 	v.tree, err = e.tree.Tree(ctx)
+	e.seen = v.tree
 	return err
 }
 

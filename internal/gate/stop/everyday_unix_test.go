@@ -76,6 +76,22 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("f"), "1")
 		return nil
 	},
+	"the agent pulls a colleague's red work, which git converts": func(s *scene) fields {
+		s.git("config", "core.autocrlf", "true")
+		s.colleague("red")
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
+	"the agent looks at another branch, and comes back": func(s *scene) fields {
+		s.git("config", "core.autocrlf", "true")
+		s.colleague("f")
+		s.red()
+		s.prompt("compare the branches", nil)
+		s.git("switch", "-q", "--detach", "origin/main")
+		s.git("switch", "-q", "main")
+		return nil
+	},
 	"an unapproved project": func(s *scene) fields {
 		other := filepath.Join(filepath.Dir(s.root), "other")
 		s.repository(other, untilGood)
@@ -185,6 +201,15 @@ func (s *scene) git(args ...string) string {
 }
 
 func (s *scene) red() { write(s.t, s.path("red"), "") }
+
+// colleague has pushed a file.
+func (s *scene) colleague(name string) {
+	s.t.Helper()
+	s.git("switch", "-q", "-c", "theirs")
+	s.commit(name, "1\n2\n")
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.git("switch", "-q", "main")
+}
 
 // orphan makes a branch without a commit.
 func (s *scene) orphan() {
