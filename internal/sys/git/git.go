@@ -36,7 +36,7 @@ type Repo struct {
 // the environment without its GIT_ variables.
 func At(dir string, environment []string) Repo {
 	program, _ := environ.LookPath(environment, "git")
-	return Repo{dir: dir, program: program, env: clean(environment)}
+	return Repo{dir: dir, program: program, env: append(clean(environment), workTree(dir)...)}
 }
 
 // always are the options of every call. The settings among them are those by which a
