@@ -104,7 +104,7 @@ func (e *execution) run(ctx context.Context) Result {
 			return r
 		}
 		if r, withheld := withheldBefore(e.Project); withheld {
-			r.Tree = v.tree.Known()
+			r.Tree = v.tree.Mark()
 			return r
 		}
 		lock, err := e.acquire()
@@ -165,7 +165,7 @@ func (e *execution) untouched(v *view) bool {
 	if !e.Answers || e.Red {
 		return false
 	}
-	now := v.tree.Known()
+	now := v.tree.Mark()
 	if e.Baseline == "" || now == "" {
 		return e.Plan
 	}
@@ -175,14 +175,19 @@ func (e *execution) untouched(v *view) bool {
 // unchanged is the result for a tree that is the one that the agent found.
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	r := said(Unchanged, "Nothing has changed since the agent started; no gate ran.")
-	r.Tree, r.since = v.tree.Known(), e.Found
+	r.Tree, r.since = v.tree.Mark(), e.Found
 	if r.Tree == "" || e.Baseline == "" {
 		r.spared, r.since = notJudged("plan mode"), event.SincePlan
 	}
-	if aside := e.tree.Aside(ctx, e.Scope, v.position, e.Since, nil); len(aside) > 0 {
+	if aside := e.aside(ctx, v, nil); len(aside) > 0 {
 		r.Told = append(r.Told, notSeen(aside))
 	}
 	return r
+}
+
+// aside is what the session has put where no gate looks. files are those that changed.
+func (e *execution) aside(ctx context.Context, v *view, files []string) []string {
+	return append(e.tree.Aside(ctx, e.Scope, v.position, e.Since, files), e.tree.AsideWithin(ctx, v.tree, v.position, e.Since.Time)...)
 }
 
 // notSeen says what a session has put where no gate looks.
@@ -243,7 +248,7 @@ func (e *execution) outwaited(ctx context.Context, v *view, held *logdir.HeldErr
 
 // leftBaseline reports whether the tree is not the one that the agent found.
 func (e *execution) leftBaseline(v *view) bool {
-	return e.Baseline == "" || v.tree.Known() != e.Baseline
+	return e.Baseline == "" || v.tree.Mark() != e.Baseline
 }
 
 // runMark is an environment entry of all that one run starts.
@@ -285,7 +290,7 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 // keepTree keeps the tree of a result that the session goes on from: what differs from it at the next stop
 // counts as changed.
 func (e *execution) keepTree(ctx context.Context, r *Result) {
-	if e.Answers && r.Status.settles() && r.Tree != "" && r.Tree != e.Baseline && r.Tree == e.seen.Known() {
+	if e.Answers && r.Status.settles() && r.Tree != "" && r.Tree != e.Baseline && r.Tree == e.seen.Mark() {
 		_ = e.tree.Keep(context.WithoutCancel(ctx), e.seen) // without it everything counts as changed then
 	}
 }

@@ -32,7 +32,7 @@ func runExternal(ctx context.Context, o Options, runner []string) (result Result
 		return e.unchanged(ctx, &v)
 	}
 	defer func() { e.keepTree(ctx, &result) }()
-	r := Result{Tree: v.tree.Known(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
+	r := Result{Tree: v.tree.Mark(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
 	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GateCouldNotRun}
 	file, n, err := e.logs.Console()
 	if err != nil && e.useSpareLogs(err) {

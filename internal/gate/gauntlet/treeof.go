@@ -9,21 +9,20 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 )
 
-// TreeOf is the id of a project's working tree, as a run has it; empty where it is not
-// known exactly.
+// TreeOf is what tells a project's working tree from others, as a run has it; empty where it is not known.
 func TreeOf(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
 	_, tree := lookAtTree(ctx, project, stateDir, environ, now)
-	return tree.Known()
+	return tree.Mark()
 }
 
 // KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, so that a stop can tell what the
 // agent has changed in it.
 func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
 	w, tree := lookAtTree(ctx, project, stateDir, environ, now)
-	if tree.Known() != "" {
+	if tree.Mark() != "" {
 		_ = w.Keep(ctx, tree) // without it everything counts as changed once the tree is another
 	}
-	return tree.Known()
+	return tree.Mark()
 }
 
 func lookAtTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) (*change.Worktree, change.Tree) {

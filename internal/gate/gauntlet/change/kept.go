@@ -6,11 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -24,7 +26,7 @@ const headName = ".git"
 // Keep keeps what a tree holds, so that Altered can tell later which of its files are not as they
 // were.
 func (w *Worktree) Keep(ctx context.Context, t Tree) error {
-	file := w.keptFile(t.ID)
+	file := w.keptFile(t.Mark())
 	if now := time.Now(); os.Chtimes(file, now, now) == nil {
 		return nil // it is there, and in use
 	}
@@ -33,7 +35,9 @@ func (w *Worktree) Keep(ctx context.Context, t Tree) error {
 		e.stat = stat{mode: e.stat.mode}
 		entries = append(entries, e)
 	}
-	entries = append(entries, headEntry(headName, w.repo.Head(ctx)))
+	for name, head := range w.heads(ctx, t.repositories) {
+		entries = append(entries, headEntry(path.Join(name, headName), head))
+	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
 	if err := storeIndex(file, entries); err != nil {
 		return err
@@ -61,23 +65,33 @@ func (w *Worktree) keptDir() string { return filepath.Join(filepath.Dir(w.indexF
 
 func (w *Worktree) keptFile(id string) string { return filepath.Join(w.keptDir(), id) }
 
-// kept is a tree that was kept: its files, and the commit that HEAD was.
-func (w *Worktree) kept(id string) (files []entry, head string, err error) {
+// heads are the commits that HEAD is, in the tree and in the repositories within it.
+func (w *Worktree) heads(ctx context.Context, repositories []string) map[string]string {
+	heads := map[string]string{"": w.repo.Head(ctx)}
+	for _, name := range repositories {
+		heads[name] = git.At(w.abs(name), w.environ).Head(ctx)
+	}
+	return heads
+}
+
+// kept is a tree that was kept: its files, and the commits that HEAD was in it and in the repositories within it.
+func (w *Worktree) kept(id string) (files []entry, heads map[string]string, err error) {
 	data, err := regular.Read(w.keptFile(id), maxIndex)
 	if err == nil {
 		files, err = decodeIndex(data)
 	}
 	if err != nil {
-		return nil, "", errors.New("what the agent found is not recorded")
+		return nil, nil, errors.New("what the agent found is not recorded")
 	}
+	heads = map[string]string{}
 	files = slices.DeleteFunc(files, func(e entry) bool {
-		is := e.path == headName
+		is := path.Base(e.path) == headName
 		if is {
-			head = e.commit()
+			heads[strings.TrimSuffix(strings.TrimSuffix(e.path, headName), "/")] = e.commit()
 		}
 		return is
 	})
-	return files, head, nil
+	return files, heads, nil
 }
 
 // headEntry keeps a commit as a file is kept. Its id has 20 or 32 bytes.
