@@ -238,10 +238,18 @@ func TestFailureWithoutALedger(t *testing.T) {
 	}
 }
 
+// unreadable makes a tree inexact: a pipe is in the place of a file.
+func (s *scene) unreadable() {
+	s.t.Helper()
+	s.write("pipe", "1")
+	s.git("add", "pipe")
+	must(s.t, os.Remove(s.path("pipe")))
+	must(s.t, syscall.Mkfifo(s.path("pipe"), 0o600))
+}
+
 func TestAnInexactTreeIsNotNamed(t *testing.T) {
 	s := newScene(t, oneCheck("exit 0"))
-	s.git("init", "-q", "nested")
-	s.write("nested/x", "1")
+	s.unreadable()
 	s.want(Passed)
 	text, err := os.ReadFile(s.path("gauntlet_logs/.execution_state"))
 	if err != nil || strings.Contains(string(text), `"tree"`) {

@@ -31,7 +31,10 @@ func Execute(ctx context.Context, o Options) (result Result) {
 		result.Duration = time.Since(start)
 		result.DurationMS = result.Duration.Milliseconds()
 	}()
-	return newExecution(o).run(ctx)
+	e := newExecution(o)
+	result = e.run(ctx)
+	e.keepTree(ctx, &result)
+	return result
 }
 
 const (
@@ -49,6 +52,7 @@ type execution struct {
 	logs    logdir.Dir
 	ledger  *ledger.Ledger
 	tree    *change.Worktree
+	seen    change.Tree // as it was when the run last looked
 	plan    planner
 	console console
 	debug   func(format string, args ...any)
@@ -100,7 +104,7 @@ func (e *execution) run(ctx context.Context) Result {
 			return r
 		}
 		if r, withheld := withheldBefore(e.Project); withheld {
-			r.Tree = v.tree.Known()
+			r.Tree = v.tree.Mark()
 			return r
 		}
 		lock, err := e.acquire()
@@ -161,7 +165,7 @@ func (e *execution) untouched(v *view) bool {
 	if !e.Answers || e.Red {
 		return false
 	}
-	now := v.tree.Known()
+	now := v.tree.Mark()
 	if e.Baseline == "" || now == "" {
 		return e.Plan
 	}
@@ -171,14 +175,19 @@ func (e *execution) untouched(v *view) bool {
 // unchanged is the result for a tree that is the one that the agent found.
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	r := said(Unchanged, "Nothing has changed since the agent started; no gate ran.")
-	r.Tree, r.since = v.tree.Known(), e.Found
+	r.Tree, r.since = v.tree.Mark(), e.Found
 	if r.Tree == "" || e.Baseline == "" {
 		r.spared, r.since = notJudged("plan mode"), event.SincePlan
 	}
-	if aside := e.tree.Aside(ctx, e.Scope, v.position, e.Since, nil); len(aside) > 0 {
+	if aside := e.aside(ctx, v, nil); len(aside) > 0 {
 		r.Told = append(r.Told, notSeen(aside))
 	}
 	return r
+}
+
+// aside is what the session has put where no gate looks. files are those that changed.
+func (e *execution) aside(ctx context.Context, v *view, files []string) []string {
+	return append(e.tree.Aside(ctx, e.Scope, v.position, e.Since, files), e.tree.AsideWithin(ctx, v.tree, v.position, e.Since.Time)...)
 }
 
 // notSeen says what a session has put where no gate looks.
@@ -239,7 +248,7 @@ func (e *execution) outwaited(ctx context.Context, v *view, held *logdir.HeldErr
 
 // leftBaseline reports whether the tree is not the one that the agent found.
 func (e *execution) leftBaseline(v *view) bool {
-	return e.Baseline == "" || v.tree.Known() != e.Baseline
+	return e.Baseline == "" || v.tree.Mark() != e.Baseline
 }
 
 // runMark is an environment entry of all that one run starts.
@@ -271,7 +280,19 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	if err == nil && e.whole() {
 		e.Scope.Made, err = e.tree.Made(ctx, v.position, e.Since)
 	}
+	e.Scope.Altered = nil
+	if err == nil && e.Answers && e.Baseline != "" && e.leftBaseline(v) {
+		e.Scope.Altered, err = e.tree.Altered(ctx, v.tree, e.Baseline)
+	}
 	return err
+}
+
+// keepTree keeps the tree of a result that the session goes on from: what differs from it at the next stop
+// counts as changed.
+func (e *execution) keepTree(ctx context.Context, r *Result) {
+	if e.Answers && r.Status.settles() && r.Tree != "" && r.Tree != e.Baseline && r.Tree == e.seen.Mark() {
+		_ = e.tree.Keep(context.WithoutCancel(ctx), e.seen) // without it everything counts as changed then
+	}
 }
 
 // lookAtTree lets no panic out of its goroutine.
@@ -282,6 +303,7 @@ func (e *execution) lookAtTree(ctx context.Context, v *view) (err error) {
 		}
 	}()
 	v.tree, err = e.tree.Tree(ctx)
+	e.seen = v.tree
 	return err
 }
 

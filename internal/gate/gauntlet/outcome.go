@@ -85,7 +85,7 @@ type Result struct {
 	MaxRetries   int          `json:"max_retries,omitempty"`
 	NewLimit     bool         `json:"-"` // the retry limit was reached by this run
 	Interrupted  bool         `json:"interrupted,omitempty"`
-	Tree         string       `json:"tree,omitempty"` // id of what was looked at; empty where it is not known exactly
+	Tree         string       `json:"tree,omitempty"` // id of what was looked at, with ~ where some of it could not be read; empty where it is not known
 	// Unjudged says which setting kept the gates from being asked; empty where none did.
 	Unjudged string `json:"-"`
 	// since is since when a tree is unchanged, in a word of event.Tree.

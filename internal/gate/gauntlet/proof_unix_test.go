@@ -255,8 +255,17 @@ func TestWhatElseAPassDependsOn(t *testing.T) {
 			again:  true,
 		},
 		"files that cannot be read": {
+			before: func(s *scene) { s.unreadable() },
+			change: func(*scene) {},
+			again:  true,
+		},
+		"a repository within": {
 			before: func(s *scene) { s.git("init", "-q", "nested"); s.write("nested/f", "1") },
 			change: func(*scene) {},
+		},
+		"a file in a repository within": {
+			before: func(s *scene) { s.git("init", "-q", "nested"); s.write("nested/f", "1") },
+			change: func(s *scene) { s.write("nested/f", "12") },
 			again:  true,
 		},
 		"a variable that is set to nothing": {

@@ -22,7 +22,7 @@ const runnerJob = "runner"
 // runExternal runs another gauntlet in place of our gates and reads its status
 // off its exit code and its output. It takes the run's lock itself, as the older
 // tool does, so we must not. What it fails at is an open failure as any other.
-func runExternal(ctx context.Context, o Options, runner []string) Result {
+func runExternal(ctx context.Context, o Options, runner []string) (result Result) {
 	if r, withheld := withheldBefore(o.Project); withheld {
 		return r
 	}
@@ -31,7 +31,8 @@ func runExternal(ctx context.Context, o Options, runner []string) Result {
 	if e.look(ctx, &v) == nil && e.untouched(&v) {
 		return e.unchanged(ctx, &v)
 	}
-	r := Result{Tree: v.tree.Known(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
+	defer func() { e.keepTree(ctx, &result) }()
+	r := Result{Tree: v.tree.Mark(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
 	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GateCouldNotRun}
 	file, n, err := e.logs.Console()
 	if err != nil && e.useSpareLogs(err) {

@@ -50,7 +50,7 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 		return v.chosen, nil
 	}
 	v.chosen = &selection{jobs: e.plan.jobs(set.Files), changed: len(set.Files), note: set.Note}
-	v.chosen.aside = e.tree.Aside(limited, e.Scope, v.position, e.Since, set.Files)
+	v.chosen.aside = e.aside(limited, v, set.Files)
 	if key != "" {
 		v.look = newLook(key, v.chosen)
 	}
@@ -130,7 +130,7 @@ func (e *execution) lookKey(v *view) string {
 		CI                bool
 		Since             change.Start
 		Aside             string
-	}{3, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, e.tree.AsideStamp(v.position)})
+	}{3, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, e.tree.AsideStamp(v.position) + e.tree.StampWithin(v.tree)})
 	if err != nil {
 		return ""
 	}

@@ -49,6 +49,15 @@ const (
 // everything else is either good or no statement about the work.
 func (s Status) IsBlocking() bool { return s == Failed }
 
+// settles reports whether the tree is from now on the one that the agent has found.
+func (s Status) settles() bool {
+	switch s {
+	case Passed, PassedWithWarnings, NoApplicableGates, Unchanged:
+		return true
+	}
+	return false
+}
+
 func (s Status) decision() string {
 	if s.IsBlocking() {
 		return "block"

@@ -9,13 +9,28 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 )
 
-// TreeOf is the id of a project's working tree, as a run has it; empty where it is not
-// known exactly.
+// TreeOf is what tells a project's working tree from others, as a run has it; empty where it is not known.
 func TreeOf(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
-	index := ledger.Open(stateDir, project.Root).IndexFile()
-	tree, err := change.Open(project.Root, project.Config.Gauntlet.LogDir, index, environ, now).Tree(ctx)
-	if err != nil {
-		return ""
+	_, tree := lookAtTree(ctx, project, stateDir, environ, now)
+	return tree.Mark()
+}
+
+// KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, so that a stop can tell what the
+// agent has changed in it.
+func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
+	w, tree := lookAtTree(ctx, project, stateDir, environ, now)
+	if tree.Mark() != "" {
+		_ = w.Keep(ctx, tree) // without it everything counts as changed once the tree is another
 	}
-	return tree.Known()
+	return tree.Mark()
+}
+
+func lookAtTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) (*change.Worktree, change.Tree) {
+	index := ledger.Open(stateDir, project.Root).IndexFile()
+	w := change.Open(project.Root, project.Config.Gauntlet.LogDir, index, environ, now)
+	tree, err := w.Tree(ctx)
+	if err != nil {
+		return w, change.Tree{}
+	}
+	return w, tree
 }

@@ -97,7 +97,7 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 			return
 		}
 		if _, seen := found[paths.Canonical(project.Root)]; !seen {
-			found[paths.Canonical(project.Root)] = gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+			found[paths.Canonical(project.Root)] = gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now)
 			projects = append(projects, project)
 		}
 	}

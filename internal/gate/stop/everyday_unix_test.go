@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,15 +20,23 @@ import (
 // wrong must be let go. Each gives what the stop says.
 var everyday = map[string]func(s *scene) fields{
 	// The red tree is a person's.
-	"a question on a red tree":               asks(func(s *scene) { write(s.t, s.path("red"), "") }),
-	"a question during a rebase":             asks(func(s *scene) { s.conflict("rebase", "main") }),
-	"a question during a merge":              asks(func(s *scene) { s.conflict("merge", "main") }),
-	"a question during a cherry-pick":        asks(func(s *scene) { s.conflict("cherry-pick", "main") }),
-	"a question during a bisect":             asks(func(s *scene) { s.red(); s.git("bisect", "start") }),
-	"a question on a detached HEAD":          asks(func(s *scene) { s.red(); s.git("checkout", "-q", "--detach") }),
-	"a question with staged work":            asks(func(s *scene) { s.red(); s.git("add", "red") }),
-	"a question before the first commit":     asks(func(s *scene) { s.red(); s.orphan() }),
-	"a question outside of git":              asks(func(s *scene) { s.red(); check(s.t, os.RemoveAll(s.path(".git"))) }),
+	"a question on a red tree":              asks(func(s *scene) { write(s.t, s.path("red"), "") }),
+	"a question during a rebase":            asks(func(s *scene) { s.conflict("rebase", "main") }),
+	"a question during a merge":             asks(func(s *scene) { s.conflict("merge", "main") }),
+	"a question during a cherry-pick":       asks(func(s *scene) { s.conflict("cherry-pick", "main") }),
+	"a question during a bisect":            asks(func(s *scene) { s.red(); s.git("bisect", "start") }),
+	"a question on a detached HEAD":         asks(func(s *scene) { s.red(); s.git("checkout", "-q", "--detach") }),
+	"a question with staged work":           asks(func(s *scene) { s.red(); s.git("add", "red") }),
+	"a question before the first commit":    asks(func(s *scene) { s.red(); s.orphan() }),
+	"a question outside of git":             asks(func(s *scene) { s.red(); check(s.t, os.RemoveAll(s.path(".git"))) }),
+	"a question beside a clean submodule":   asks(func(s *scene) { s.submodule(); s.git("-C", "lib", "checkout", "-q", "."); s.commit("x", ""); s.red() }),
+	"a question beside an edited submodule": asks(func(s *scene) { s.submodule(); s.red() }),
+	"a question beside a clone":             asks(func(s *scene) { s.git("init", "-q", "clone"); write(s.t, s.path("clone/c"), ""); s.red() }),
+	"a question beside a pipe": asks(func(s *scene) {
+		check(s.t, os.Remove(s.path("f")))
+		check(s.t, syscall.Mkfifo(s.path("f"), 0o600))
+		s.red()
+	}),
 	"a plan without a known beginning":       func(s *scene) fields { s.red(); return fields{"permission_mode": "plan"} },
 	"a subagent that stops on a red tree":    func(s *scene) fields { s.red(); return fields{"agent_id": "a1"} },
 	"a second question":                      func(s *scene) fields { s.red(); s.prompt("1", nil); s.stop(nil); s.prompt("2", nil); return nil },
@@ -119,6 +128,22 @@ var everyday = map[string]func(s *scene) fields{
 		s.prompt("try it", nil)
 		write(s.t, s.path("f"), "2")
 		write(s.t, s.path("f"), "1")
+		return nil
+	},
+	"the agent pulls a colleague's red work, which git converts": func(s *scene) fields {
+		s.git("config", "core.autocrlf", "true")
+		s.colleague("red")
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
+	"the agent looks at another branch, and comes back": func(s *scene) fields {
+		s.git("config", "core.autocrlf", "true")
+		s.colleague("f")
+		s.red()
+		s.prompt("compare the branches", nil)
+		s.git("switch", "-q", "--detach", "origin/main")
+		s.git("switch", "-q", "main")
 		return nil
 	},
 	"an unapproved project": func(s *scene) fields {
@@ -233,6 +258,15 @@ func (s *scene) red() { write(s.t, s.path("red"), "") }
 
 // later lets time pass, so that what there is was there long before.
 func (s *scene) later() { s.now = func() time.Time { return time.Now().Add(time.Hour) } }
+
+// colleague has pushed a file.
+func (s *scene) colleague(name string) {
+	s.t.Helper()
+	s.git("switch", "-q", "-c", "theirs")
+	s.commit(name, "1\n2\n")
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.git("switch", "-q", "main")
+}
 
 // orphan makes a branch without a commit.
 func (s *scene) orphan() {

@@ -2,10 +2,13 @@ package git
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // kept are the only GIT_ variables that git still gets, with identity. All others either point
@@ -20,6 +23,25 @@ var kept = []string{
 
 // identity says in whose name git writes notes. A project may set it for its agents, which read nothing by it.
 var identity = []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
+
+// workTree has git take the directory that holds .git for the top of the work tree, as we do: core.worktree and
+// core.bare could make it look elsewhere, or nowhere. A .git that is not a repository is none to git either.
+func workTree(dir string) []string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	top, found := paths.GitRoot(dir)
+	if dotGit := filepath.Join(top, ".git"); !found || dir == dotGit || strings.HasPrefix(dir, dotGit+string(filepath.Separator)) {
+		return nil // it is not in a work tree
+	}
+	gitDir, found := paths.GitDir(top)
+	if !found || !disk.Exists(filepath.Join(gitDir, "HEAD")) {
+		return nil
+	}
+	return []string{workTreeVariable + "=" + top}
+}
+
+const workTreeVariable = "GIT_WORK_TREE"
 
 // clean is the environment for git.
 func clean(environment []string) []string {

@@ -36,7 +36,7 @@ type Repo struct {
 // the environment without its GIT_ variables.
 func At(dir string, environment []string) Repo {
 	program, _ := environ.LookPath(environment, "git")
-	return Repo{dir: dir, program: program, env: clean(environment)}
+	return Repo{dir: dir, program: program, env: append(clean(environment), workTree(dir)...)}
 }
 
 // always are the options of every call. The settings among them are those by which a
@@ -48,6 +48,7 @@ func always() []string {
 		"advice.graftFileDeprecated=false", // said because we name none
 		// With others, a file that keeps its size and gets its old time back is the same.
 		"core.trustCtime=true", "core.checkStat=default",
+		"status.showUntrackedFiles=all", // of submodules, which get no options of ours
 	}
 	if runtime.GOOS == "linux" {
 		// Where names differ in case, git would take a new file for one that it tracks.
@@ -93,7 +94,7 @@ func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, start
 		err = cmd.Wait()
 	}
 	if err == nil {
-		return stderr.line(), nil
+		return strings.ToValidUTF8(strings.TrimSpace(string(stderr.text)), "\uFFFD"), nil
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -137,12 +138,14 @@ func (r Repo) names(ctx context.Context, args ...string) ([]string, error) {
 	return slices.Collect(records(out)), nil
 }
 
+// mostOfErrors is how much is kept of what git prints beside its output.
+const mostOfErrors = 4 << 10
+
 // head keeps the beginning of what is written to it.
 type head struct{ text []byte }
 
 func (h *head) Write(p []byte) (int, error) {
-	const most = 4 << 10
-	h.text = append(h.text, p[:min(len(p), most-len(h.text))]...)
+	h.text = append(h.text, p[:min(len(p), mostOfErrors-len(h.text))]...)
 	return len(p), nil
 }
 

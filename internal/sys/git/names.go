@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 )
 
 // Listing is every file that git does not ignore. Names are relative to the
@@ -14,8 +16,11 @@ type Listing struct {
 	// Hidden are the tracked files whose changes git was told not to see
 	// (assume-unchanged, skip-worktree).
 	Hidden []string
-	// Warning is what git could not look at, if anything.
+	// Warning is what git could not look at, if anything. Unread are the folders among it, relative to the top of
+	// the work tree; Blind means that there is more of it.
 	Warning string
+	Unread  []string
+	Blind   bool
 }
 
 // Files lists the files of the whole work tree.
@@ -32,9 +37,29 @@ func (r Repo) FilesWhile(ctx context.Context, started func()) (Listing, error) {
 		return Listing{}, err
 	}
 	list := parseListing(out.String())
-	list.Warning = warning
+	list.warn(warning)
 	return list, nil
 }
+
+// warn reads what git says beside a list. It is cut off where it is long.
+func (l *Listing) warn(text string) {
+	if text == "" {
+		return
+	}
+	l.Warning, _, _ = strings.Cut(text, "\n")
+	l.Blind = len(text) >= mostOfErrors
+	for line := range strings.Lines(text + "\n") {
+		match := unread.Get().FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if match == nil {
+			l.Blind = true
+			continue
+		}
+		l.Unread = append(l.Unread, strings.TrimSuffix(match[1], "/"))
+	}
+}
+
+// unread is what git says of a folder that it cannot list.
+var unread = lazyregexp.New(`^warning: could not open directory '(.+)': .*$`)
 
 func parseListing(out string) (list Listing) {
 	list.Tracked = make([]string, 0, strings.Count(out, "\x00"))

@@ -130,3 +130,32 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestWarningsOfAListing(t *testing.T) {
+	tests := []struct {
+		text string
+		want Listing
+	}{
+		{"", Listing{}},
+		{
+			"warning: could not open directory 'data/': Permission denied\nwarning: could not open directory 'it's/b/': Permission denied",
+			Listing{Warning: "warning: could not open directory 'data/': Permission denied", Unread: []string{"data", "it's/b"}},
+		},
+		{"warning: something else", Listing{Warning: "warning: something else", Blind: true}},
+		{
+			"warning: could not open directory 'data/': Permission denied\nmore",
+			Listing{Warning: "warning: could not open directory 'data/': Permission denied", Unread: []string{"data"}, Blind: true},
+		},
+	}
+	for _, tt := range tests {
+		var got Listing
+		got.warn(tt.text)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q: %s", tt.text, diff)
+		}
+	}
+	var long Listing
+	if long.warn(strings.Repeat("warning: could not open directory 'data/': Permission denied\n", 100)[:mostOfErrors]); !long.Blind {
+		t.Error("what was cut off is not missed")
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
 // What follows writes to the repository: it makes and removes branches and worktrees. No hook of the
@@ -31,6 +33,7 @@ func (r Repo) change(ctx context.Context, args ...string) error {
 // on when it is killed.
 func (r Repo) write(ctx context.Context, args ...string) error {
 	settings := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
+	r.env = environ.Without(r.env, func(name string) bool { return name == workTreeVariable }) // it may make another one
 	_, err := r.exec(ctx, nil, &strings.Builder{}, func() {}, slices.Concat(settings, args)...)
 	var failed *Error
 	if errors.As(err, &failed) {

@@ -37,6 +37,8 @@ type Scope struct {
 	// Made are commits that count as changed although the base has them, as those do that a
 	// session made and pushed.
 	Made []string
+	// Altered are files that count as changed although git may say that they are not.
+	Altered []string
 }
 
 // Worktree is a project's files. Its methods may be called from several

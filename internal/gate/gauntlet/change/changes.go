@@ -67,7 +67,7 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 		if err != nil {
 			return Set{}, err
 		}
-		files = slices.Concat(files, changed, added)
+		files = slices.Concat(files, changed, added, scope.Altered)
 	}
 	made, err := w.made(ctx, scope, p)
 	return Set{Note: p.Landed, Files: w.project(append(files, made...))}, err

@@ -88,9 +88,8 @@ func hashAll(ctx context.Context, h hash.Hash, file io.Reader, buf []byte) error
 	}
 }
 
-// wantEmpty refuses a directory in the place of a tracked file, unless there is
-// nothing in it: git does not look into a submodule, and says nothing about
-// what is there.
+// wantEmpty refuses a directory in the place of a file, unless there is nothing in it: it was not there when
+// folders were looked into.
 func (f folder) wantEmpty(name string) error {
 	dir, err := os.Open(filepath.Join(f.path, filepath.FromSlash(name)))
 	if err != nil {
@@ -98,7 +97,7 @@ func (f folder) wantEmpty(name string) error {
 	}
 	defer dir.Close()
 	if names, _ := dir.Readdirnames(1); len(names) > 0 {
-		return errors.New("is a submodule, or a folder in the place of a file")
+		return errors.New("became a folder")
 	}
 	return nil
 }

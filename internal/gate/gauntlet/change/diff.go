@@ -95,8 +95,14 @@ func (w *Worktree) compare(ctx context.Context, scope Scope, p Position, patch *
 		if err := w.nameFiltered(ctx, patch); err != nil {
 			return nil, "", err
 		}
+		added = append(added, patch.unseen(scope.Altered)...)
 	}
 	return added, span.from, w.writeMade(ctx, scope, p, patch)
+}
+
+// unseen keeps the files that the diff does not show.
+func (p *patch) unseen(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return p.sights[name] != unseen })
 }
 
 // write has git write a span.

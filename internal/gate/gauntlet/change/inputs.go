@@ -35,7 +35,7 @@ func (w *Worktree) match(ctx context.Context, pattern string) listing {
 	walk := walker{w: w}
 	if !strings.ContainsAny(pattern, `*?[{\`) {
 		err := walk.named(ctx, pattern)
-		return listing{walk.list, walk.why, err}
+		return listing{names: walk.list, why: walk.why, err: err}
 	}
 	base, rest := doublestar.SplitPattern(pattern)
 	depth := -1
@@ -46,7 +46,7 @@ func (w *Worktree) match(ctx context.Context, pattern string) listing {
 	matching := slices.DeleteFunc(walk.list, func(name string) bool {
 		return !doublestar.MatchUnvalidated(pattern, name)
 	})
-	return listing{matching, walk.why, err}
+	return listing{names: matching, why: walk.why, err: err}
 }
 
 // named collects a file, or what is below a folder.

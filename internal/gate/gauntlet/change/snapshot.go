@@ -46,9 +46,14 @@ func (s *snapshot) unchanged(names []string) bool {
 	return true
 }
 
-// read gives an entry for each name that exists, and the first reason why that
-// is not the whole truth. The names must be sorted, each once.
-func (s *snapshot) read(ctx context.Context, names []string) (files []entry, why string, err error) {
+// fault is why a file could not be read.
+type fault struct {
+	name string
+	err  error
+}
+
+// read gives an entry for each name that exists and can be read. The names must be sorted, each once.
+func (s *snapshot) read(ctx context.Context, names []string) (files []entry, faults []fault, err error) {
 	files = make([]entry, len(names))
 	known := make([]*entry, len(names))
 	var unread []int
@@ -65,25 +70,25 @@ func (s *snapshot) read(ctx context.Context, names []string) (files []entry, why
 		}
 		unread = append(unread, i)
 	}
-	faults := make([]error, len(unread))
+	errs := make([]error, len(unread))
 	buffers := sync.Pool{New: func() any { return new([128 << 10]byte) }}
-	at := make(chan struct{})
-	close(at) // once: nobody else needs the core
-	spread(runtime.GOMAXPROCS(0), at, len(unread), 1, func(n int) {
+	spread(runtime.GOMAXPROCS(0), atOnce, len(unread), 1, func(n int) {
 		buf := buffers.Get().(*[128 << 10]byte)
 		defer buffers.Put(buf)
 		i := unread[n]
-		if faults[n] = ctx.Err(); faults[n] == nil {
-			files[i], faults[n] = s.dir.read(ctx, names[i], known[i], buf[:])
+		if errs[n] = ctx.Err(); errs[n] == nil {
+			files[i], errs[n] = s.dir.read(ctx, names[i], known[i], buf[:])
 		}
 	})
 	if err := context.Cause(ctx); err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
-	if n := slices.IndexFunc(faults, func(err error) bool { return err != nil }); n >= 0 {
-		why = reason(names[unread[n]], faults[n])
+	for n, err := range errs {
+		if err != nil {
+			faults = append(faults, fault{names[unread[n]], err})
+		}
 	}
-	return slices.DeleteFunc(files, func(e entry) bool { return !e.stat.exists() }), why, nil
+	return slices.DeleteFunc(files, func(e entry) bool { return !e.stat.exists() }), faults, nil
 }
 
 // learn gives what is known after these files were read, and whether that is
@@ -117,6 +122,13 @@ func (s *snapshot) learn(files []entry) (known []entry, changed bool) {
 	keep("", true)
 	return known, changed
 }
+
+// atOnce is for a spread where git does not need the core.
+var atOnce = func() chan struct{} {
+	now := make(chan struct{})
+	close(now)
+	return now
+}()
 
 // spread calls do for 0 to n-1, a block at a time, from several goroutines and from
 // one more when late is closed, and returns when all calls are done. A panic in one

@@ -5,10 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Tree is the content of the working tree at one moment: the names, bytes,
@@ -22,7 +27,9 @@ type Tree struct {
 	Exact bool
 	Why   string // the first reason why it is not
 
-	files []entry
+	files        []entry
+	repositories []string // folders within the tree that are repositories; their files are among its own
+	blind        bool     // there is more than files say
 }
 
 // Known is the id of an exact tree; empty for any other.
@@ -31,6 +38,19 @@ func (t Tree) Known() string {
 		return ""
 	}
 	return t.ID
+}
+
+// Mark tells the tree from others that an agent may leave. Unlike Known it is there where some of the tree cannot be
+// read, as the folder of a database that runs as another user: then it has the stat of that. It proves nothing. It is
+// empty where not even the names are known.
+func (t Tree) Mark() string {
+	switch {
+	case t.Exact:
+		return t.ID
+	case t.ID == "" || t.blind:
+		return ""
+	}
+	return "~" + t.ID
 }
 
 // Has reports whether the tree holds a file of the project.
@@ -77,9 +97,12 @@ func (s stat) kind() byte {
 
 // listing is a list of files, sorted and each once.
 type listing struct {
-	names []string
-	why   string // what may be missing in it
-	err   error
+	names  []string
+	nested []string // folders that git does not look into
+	why    string   // what may be missing in it
+	unread []string // folders that are missing in it
+	blind  bool     // more than those is missing
+	err    error
 }
 
 // snapshot reads the files that list names. If ahead is set, what is known is
@@ -116,25 +139,59 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 	if found.err != nil {
 		return Tree{}, found.err
 	}
-	if s.unchanged(found.names) {
-		return newTree(s.known, found.why), nil
+	var repositories []string
+	if ahead {
+		if found, repositories = w.unfold(ctx, s, found); found.err != nil {
+			return Tree{}, found.err
+		}
 	}
-	files, fault, err := s.read(ctx, found.names)
+	odd := s.unread(found.unread)
+	if s.unchanged(found.names) {
+		return newTree(with(s.known, odd), found, repositories), nil
+	}
+	files, faults, err := s.read(ctx, found.names)
 	if err != nil {
 		return Tree{}, err
+	}
+	for _, fault := range faults {
+		found.why = cmp.Or(found.why, reason(fault.name, fault.err))
+		found.blind = found.blind || errors.Is(fault.err, errMoving)
+		odd = append(odd, s.unread([]string{fault.name})...)
 	}
 	if known, changed := s.learn(files); changed {
 		w.known = known
 		_ = storeIndex(w.indexFile, known) // a cache: without it we only read more
 	}
-	return newTree(files, cmp.Or(found.why, fault)), nil
+	return newTree(with(files, odd), found, repositories), nil
 }
 
-func newTree(files []entry, why string) Tree {
-	if why != "" && len(files) == 0 {
-		return Tree{Why: why} // nothing is known of it
+func newTree(files []entry, found listing, repositories []string) Tree {
+	if found.why != "" && len(files) == 0 {
+		return Tree{Why: found.why} // nothing is known of it
 	}
-	return Tree{ID: identity(files), Exact: why == "", Why: why, files: files}
+	return Tree{
+		ID: identity(files), Exact: found.why == "", Why: found.why,
+		files: files, repositories: repositories, blind: found.blind,
+	}
+}
+
+// unread stands for what cannot be read: its stat tells most changes of it.
+func (s *snapshot) unread(names []string) (odd []entry) {
+	for _, name := range names {
+		now, err := s.dir.lstat(name)
+		odd = append(odd, entry{path: name, stat: now, sum: sha256.Sum256(fmt.Append(nil, now, err))})
+	}
+	return odd
+}
+
+// with adds entries to sorted ones, which stay as they are.
+func with(files, odd []entry) []entry {
+	if len(odd) == 0 {
+		return files
+	}
+	all := slices.Concat(files, odd)
+	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	return slices.CompactFunc(all, func(a, b entry) bool { return a.path == b.path })
 }
 
 // index is what the private index holds, read once.
@@ -155,14 +212,32 @@ func (w *Worktree) list(ctx context.Context, begun func()) listing {
 	case ctx.Err() != nil:
 		return listing{err: err}
 	case err != nil:
-		return listing{why: err.Error()}
+		return listing{why: err.Error(), blind: true}
 	}
 	w.hidden, w.listed = files.Hidden, true
-	found := listing{why: files.Warning}
+	return w.listing(files, w.up())
+}
+
+// up is the way from the root to the top of the work tree: "", "../", …
+func (w *Worktree) up() string {
+	top, _ := paths.GitRoot(w.root)
+	rel, err := filepath.Rel(w.root, top)
+	if err != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel) + "/"
+}
+
+// listing is a list of git's, which names folders from the top that up leads to.
+func (w *Worktree) listing(files git.Listing, up string) listing {
+	found := listing{why: files.Warning, blind: files.Blind}
+	for _, folder := range files.Unread {
+		found.unread = append(found.unread, up+folder)
+	}
 	found.names = slices.DeleteFunc(merge(files.Untracked, files.Tracked), func(name string) bool {
-		nested := strings.HasSuffix(name, "/")
-		if nested && found.why == "" {
-			found.why = fmt.Sprintf("%q is a separate repository", name)
+		folder, nested := strings.CutSuffix(name, "/")
+		if nested && !w.logs(folder) {
+			found.nested = append(found.nested, folder)
 		}
 		return nested || w.logs(name)
 	})

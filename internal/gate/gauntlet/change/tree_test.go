@@ -182,12 +182,12 @@ func TestTreesThatCannotBeKnownExactly(t *testing.T) {
 		{"nested repository", func(r *gittest.Repo) {
 			r.Write("nested/x", "")
 			gittest.At(t, r.Path("nested")).Git("init", "--quiet")
-		}, `"nested/" is a separate repository`},
-		{"submodule", submodule, `"module" is a submodule, or a folder in the place of a file`},
+		}, ""},
+		{"submodule", submodule, ""},
 		{"submodule without .git", func(r *gittest.Repo) {
 			submodule(r)
 			r.Remove("module/.git")
-		}, `"module" is a submodule, or a folder in the place of a file`},
+		}, ""},
 		{"submodule that is not there", func(r *gittest.Repo) {
 			submodule(r)
 			r.Git("submodule", "--quiet", "deinit", "--force", "module")

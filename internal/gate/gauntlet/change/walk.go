@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -14,7 +15,11 @@ func (w *Worktree) walk(ctx context.Context) listing {
 	walk := walker{w: w}
 	err := walk.folder(ctx, ".", -1)
 	slices.Sort(walk.list)
-	return listing{walk.list, walk.why, err}
+	return walk.found(err)
+}
+
+func (k *walker) found(err error) listing {
+	return listing{names: k.list, why: k.why, unread: k.unread, err: err}
 }
 
 // walker collects the names of files, whether or not git ignores them. It
@@ -23,6 +28,8 @@ type walker struct {
 	w    *Worktree
 	list []string
 	why  string // a folder that could not be read
+	// unread are all of them.
+	unread []string
 }
 
 // folder collects the files below dir, at most depth levels down; -1 is any
@@ -32,8 +39,9 @@ func (k *walker) folder(ctx context.Context, dir string, depth int) error {
 		return err
 	}
 	entries, err := os.ReadDir(k.w.abs(dir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && k.why == "" {
-		k.why = reason(dir, err)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		k.why = cmp.Or(k.why, reason(dir, err))
+		k.unread = append(k.unread, dir)
 	}
 	for _, e := range entries {
 		name := strings.TrimPrefix(dir+"/"+e.Name(), "./")

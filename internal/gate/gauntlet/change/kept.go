@@ -1,0 +1,141 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/regular"
+)
+
+// maxKept is how many trees are kept of a project: one for each session that works in it, and they mostly
+// share one. A tree of 5,000 files takes half a megabyte.
+const maxKept = 8
+
+// headName is where the list of a tree keeps the commit that HEAD was. No file can have this name.
+const headName = ".git"
+
+// Keep keeps what a tree holds, so that Altered can tell later which of its files are not as they
+// were.
+func (w *Worktree) Keep(ctx context.Context, t Tree) error {
+	file := w.keptFile(t.Mark())
+	if now := time.Now(); os.Chtimes(file, now, now) == nil {
+		return nil // it is there, and in use
+	}
+	entries := make([]entry, 0, len(t.files)+1)
+	for _, e := range t.files {
+		e.stat = stat{mode: e.stat.mode}
+		entries = append(entries, e)
+	}
+	for name, head := range w.heads(ctx, t.repositories) {
+		entries = append(entries, headEntry(path.Join(name, headName), head))
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	if err := storeIndex(file, entries); err != nil {
+		return err
+	}
+	w.forget()
+	return nil
+}
+
+// forget removes the trees that were not used for longest.
+func (w *Worktree) forget() {
+	kept, _ := os.ReadDir(w.keptDir())
+	used := map[string]time.Time{}
+	for _, e := range kept {
+		if info, err := e.Info(); err == nil {
+			used[e.Name()] = info.ModTime()
+		}
+	}
+	slices.SortFunc(kept, func(a, b os.DirEntry) int { return used[b.Name()].Compare(used[a.Name()]) })
+	for _, e := range kept[min(len(kept), maxKept):] {
+		_ = os.Remove(w.keptFile(e.Name()))
+	}
+}
+
+func (w *Worktree) keptDir() string { return filepath.Join(filepath.Dir(w.indexFile), "trees") }
+
+func (w *Worktree) keptFile(id string) string { return filepath.Join(w.keptDir(), id) }
+
+// heads are the commits that HEAD is, in the tree and in the repositories within it.
+func (w *Worktree) heads(ctx context.Context, repositories []string) map[string]string {
+	heads := map[string]string{"": w.repo.Head(ctx)}
+	for _, name := range repositories {
+		heads[name] = git.At(w.abs(name), w.environ).Head(ctx)
+	}
+	return heads
+}
+
+// kept is a tree that was kept: its files, and the commits that HEAD was in it and in the repositories within it.
+func (w *Worktree) kept(id string) (files []entry, heads map[string]string, err error) {
+	data, err := regular.Read(w.keptFile(id), maxIndex)
+	if err == nil {
+		files, err = decodeIndex(data)
+	}
+	if err != nil {
+		return nil, nil, errors.New("what the agent found is not recorded")
+	}
+	heads = map[string]string{}
+	files = slices.DeleteFunc(files, func(e entry) bool {
+		is := path.Base(e.path) == headName
+		if is {
+			heads[strings.TrimSuffix(strings.TrimSuffix(e.path, headName), "/")] = e.commit()
+		}
+		return is
+	})
+	return files, heads, nil
+}
+
+// headEntry keeps a commit as a file is kept. Its id has 20 or 32 bytes.
+func headEntry(name, commit string) entry {
+	e := entry{path: name, stat: stat{mode: typeOther}}
+	id, _ := hex.DecodeString(commit)
+	e.stat.size = int64(copy(e.sum[:], id))
+	return e
+}
+
+func (e *entry) commit() string {
+	return hex.EncodeToString(e.sum[:min(e.stat.size, int64(len(e.sum)))])
+}
+
+// pair is a file as it was in one tree and is in another. One that does not exist has no path.
+type pair struct{ was, is entry }
+
+func (p pair) name() string { return cmp.Or(p.is.path, p.was.path) }
+
+// differing lists the files in which two trees differ.
+func differing(was, is []entry) (pairs []pair) {
+	for len(was) > 0 || len(is) > 0 {
+		switch order := compareFirst(was, is); {
+		case order < 0:
+			pairs, was = append(pairs, pair{was: was[0]}), was[1:]
+		case order > 0:
+			pairs, is = append(pairs, pair{is: is[0]}), is[1:]
+		default:
+			if was[0].sum != is[0].sum || was[0].stat.kind() != is[0].stat.kind() {
+				pairs = append(pairs, pair{was[0], is[0]})
+			}
+			was, is = was[1:], is[1:]
+		}
+	}
+	return pairs
+}
+
+// compareFirst says which of two lists has the next name; 0: both.
+func compareFirst(a, b []entry) int {
+	switch {
+	case len(a) == 0:
+		return 1
+	case len(b) == 0:
+		return -1
+	}
+	return strings.Compare(a[0].path, b[0].path)
+}

@@ -1,0 +1,131 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+const (
+	// maxNested is how many repositories within a tree are looked into. Each takes git some milliseconds.
+	maxNested = 100
+	// maxDepth is how deep they may be within each other.
+	maxDepth = 8
+)
+
+// inner is what a folder holds that git does not look into.
+type inner struct {
+	listing
+	repository bool
+}
+
+// unfold adds what is in the folders that git does not look into, and gives those that are repositories. Of a
+// submodule, and of a repository that it does not track, git lists the name alone, even where .git is gone from it.
+func (w *Worktree) unfold(ctx context.Context, s *snapshot, found listing) (all listing, repositories []string) {
+	next := slices.Concat(found.nested, s.directories(found.names))
+	for depth := 0; len(next) > 0; depth++ {
+		if depth == maxDepth || len(repositories)+len(next) > maxNested {
+			found.why, found.blind = cmp.Or(found.why, fmt.Sprintf("%q is one repository too many", next[0])), true
+			return found, repositories
+		}
+		folders := make([]inner, len(next))
+		spread(runtime.GOMAXPROCS(0), atOnce, len(next), 1, func(i int) { folders[i] = w.lookInto(ctx, next[i]) })
+
+		found.names = without(found.names, next)
+		var names, deeper []string
+		for i, folder := range folders {
+			if folder.err != nil {
+				return listing{err: folder.err}, nil
+			}
+			if folder.repository {
+				repositories = append(repositories, next[i])
+			}
+			found.why, found.blind = cmp.Or(found.why, folder.why), found.blind || folder.blind
+			found.unread = append(found.unread, folder.unread...)
+			names, deeper = append(names, folder.names...), append(deeper, folder.nested...)
+		}
+		slices.Sort(names)
+		found.names = merge(found.names, names)
+		next = slices.Concat(deeper, s.directories(names))
+	}
+	slices.Sort(repositories)
+	return found, repositories
+}
+
+// lookInto lists the files below a folder: those that git does not ignore, where it is a repository, or else all.
+func (w *Worktree) lookInto(ctx context.Context, name string) inner {
+	if isRepository(w.abs(name)) {
+		files, err := git.At(w.abs(name), w.environ).Files(ctx)
+		if err == nil {
+			found := w.listing(files, "")
+			for _, names := range [][]string{found.names, found.nested, found.unread} {
+				for i := range names {
+					names[i] = name + "/" + names[i]
+				}
+			}
+			return inner{found, true}
+		}
+		if ctx.Err() != nil {
+			return inner{listing: listing{err: err}}
+		}
+	}
+	walk := walker{w: w}
+	err := walk.folder(ctx, name, -1)
+	return inner{listing: walk.found(err)}
+}
+
+// isRepository reports whether a folder is the top of a repository's work tree.
+func isRepository(dir string) bool {
+	if !disk.Exists(filepath.Join(dir, ".git")) {
+		return false
+	}
+	gitDir, found := paths.GitDir(dir)
+	return found && disk.Exists(filepath.Join(gitDir, "HEAD"))
+}
+
+// directories are those of some sorted names that are folders. What is known is a file unless it has changed.
+func (s *snapshot) directories(names []string) (folders []string) {
+	k := 0
+	for _, name := range names {
+		for k < len(s.known) && s.known[k].path < name {
+			k++
+		}
+		if k < len(s.known) && s.known[k].path == name && s.now != nil && s.now[k] == s.known[k].stat {
+			continue
+		}
+		if now, err := s.dir.lstat(name); err == nil && now.isA(typeDirectory) {
+			folders = append(folders, name)
+		}
+	}
+	return folders
+}
+
+func without(names, others []string) []string {
+	gone := map[string]bool{}
+	for _, name := range others {
+		gone[name] = true
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return gone[name] })
+}
+
+// repositoryOf is the deepest of some repositories within the tree that a file is in; empty: the tree's own.
+func repositoryOf(name string, repositories map[string]string) string {
+	for dir := name; ; {
+		at := strings.LastIndexByte(dir, '/')
+		if at < 0 {
+			return ""
+		}
+		dir = dir[:at]
+		if _, is := repositories[dir]; is {
+			return dir
+		}
+	}
+}

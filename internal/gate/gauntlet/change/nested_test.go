@@ -1,0 +1,191 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+)
+
+// withModule is a repository with a clean submodule that has a submodule of its own, and with a repository that it
+// does not track.
+func withModule(t testing.TB) *gittest.Repo {
+	t.Helper()
+	deep := gittest.New(t)
+	deep.Write("d", "1\n")
+	deep.Commit("deep")
+	module := gittest.New(t)
+	module.Write("m", "1\n", ".gitignore", "ignored\n")
+	addModule(module, deep, "deep")
+	r := small(t)
+	addModule(r, module, "module")
+	r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive")
+	r.Origin()
+	lib := gittest.At(t, r.Path("lib"))
+	r.Write("lib/l", "1\n")
+	lib.Git("init", "--quiet")
+	lib.Commit("lib")
+	return r
+}
+
+func addModule(r, module *gittest.Repo, name string) {
+	r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", module.Dir, name)
+	r.Commit(name)
+}
+
+// What is in a repository within the tree is part of it, and git's word for it is not needed.
+func TestTreeHasWhatIsInRepositoriesWithin(t *testing.T) {
+	tests := map[string]struct {
+		session func(r *gittest.Repo)
+		want    []string
+	}{
+		"nothing":                 {session: func(*gittest.Repo) {}},
+		"an edit":                 {func(r *gittest.Repo) { r.Write("module/m", "2\n") }, []string{"module/m"}},
+		"an edit further down":    {func(r *gittest.Repo) { r.Write("module/deep/d", "2\n") }, []string{"module/deep/d"}},
+		"an edit in an own one":   {func(r *gittest.Repo) { r.Write("lib/l", "2\n") }, []string{"lib/l"}},
+		"a new file":              {func(r *gittest.Repo) { r.Write("module/x/new", "") }, []string{"module/x/new"}},
+		"a file that git ignores": {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
+		"assume-unchanged": {func(r *gittest.Repo) {
+			r.Git("-C", "module", "update-index", "--assume-unchanged", "m")
+			r.Write("module/m", "2\n")
+		}, []string{"module/m"}},
+		"skip-worktree": {func(r *gittest.Repo) {
+			r.Git("-C", "module", "update-index", "--skip-worktree", "m")
+			r.Write("module/m", "2\n")
+		}, []string{"module/m"}},
+		"core.worktree": {func(r *gittest.Repo) {
+			r.Git("-C", "module", "config", "core.worktree", r.Path("sub"))
+			r.Write("module/new", "2\n")
+		}, []string{"module/new"}},
+		"without .git": {func(r *gittest.Repo) {
+			r.Remove("module/.git")
+			r.Write("module/m", "2\n")
+		}, []string{"module/m"}},
+		"only without .git": {session: func(r *gittest.Repo) { r.Remove("module/.git") }},
+		"untracked files are not shown": {func(r *gittest.Repo) {
+			r.Git("-C", "module", "config", "status.showUntrackedFiles", "no")
+			r.Write("module/new", "")
+		}, []string{"module/new"}},
+		"a commit of a colleague": {session: func(r *gittest.Repo) {
+			r.Write("module/m", "2\n", "module/more", "1\n")
+			r.Git("-C", "module", "add", "--all")
+			r.Git("-C", "module", "commit", "--quiet", "--message=theirs")
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := withModule(t)
+			w := open(t, r)
+			exact(t, w)
+			found := kept(t, w)
+			test.session(r)
+			if got := altered(t, w, found); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if exact(t, w) != exact(t, open(t, r)) {
+				t.Error("the tree is another without an index")
+			}
+		})
+	}
+}
+
+// A submodule that came with a pull is its authors', and one that the session has emptied is not.
+func TestAlteredSubmodules(t *testing.T) {
+	module := gittest.New(t)
+	module.Write("m", "1\n")
+	module.Commit("one")
+	r := small(t)
+	r.Git("switch", "--quiet", "--create", "theirs")
+	addModule(r, module, "module")
+	r.Git("switch", "--quiet", "main")
+	r.Remove("module")
+	w := open(t, r)
+	found := kept(t, w)
+	r.Git("merge", "--quiet", "theirs")
+	r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+	if got := altered(t, w, found); len(got) != 0 {
+		t.Errorf("pulled: %q", got)
+	}
+	found = kept(t, w)
+	r.Git("submodule", "--quiet", "deinit", "--force", "module")
+	if got := altered(t, w, found); !slices.Equal(got, []string{"module/m"}) {
+		t.Errorf("deinit: %q", got)
+	}
+}
+
+func TestTooManyRepositories(t *testing.T) {
+	r := small(t)
+	dir := ""
+	for i := range maxDepth + 1 {
+		dir += fmt.Sprintf("n%d/", i)
+		r.Write(dir+"f", "")
+		r.Git("init", "--quiet", dir)
+	}
+	if got := tree(t, open(t, r)); got.Exact || !strings.HasSuffix(got.Why, "is one repository too many") {
+		t.Errorf("exact: %t, why: %q", got.Exact, got.Why)
+	}
+}
+
+// A folder in the place of a file holds what git lists.
+func TestFolderInPlaceOfAFile(t *testing.T) {
+	r := small(t)
+	w := open(t, r)
+	before := exact(t, w)
+	r.Remove("a")
+	r.Write("a/b", "1\n")
+	if exact(t, w) == before || !tree(t, w).Has("a/b") {
+		t.Error("the file in the folder is not seen")
+	}
+}
+
+// What is put aside in a repository within the tree is told, as it is of the tree's own.
+func TestAsideWithin(t *testing.T) {
+	tests := map[string]struct {
+		session func(r *gittest.Repo)
+		want    []string
+	}{
+		"nothing":       {session: func(*gittest.Repo) {}},
+		"a build":       {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
+		"a stash":       {func(r *gittest.Repo) { r.Write("module/m", "2"); r.Git("-C", "module", "stash", "--quiet") }, []string{"a stash in module (git stash list)"}},
+		"info/exclude":  {func(r *gittest.Repo) { r.Write(".git/modules/module/info/exclude", "red\n", "module/red", "") }, []string{"files that git ignores by a new rule (module/red)"}},
+		"the user's":    {func(r *gittest.Repo) { userIgnores(t, r, "red\n"); r.Write("module/deep/red", "") }, []string{"files that git ignores by a new rule (module/deep/red)"}},
+		"an own clone":  {func(r *gittest.Repo) { r.Write("lib/.git/info/exclude", "red\n", "lib/red", "") }, []string{"files that git ignores by a new rule (lib/red)"}},
+		"outer exclude": {session: func(r *gittest.Repo) { r.Write(".git/info/exclude", "red\n", "module/ignored", "") }},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := withModule(t)
+			long := time.Now().Add(-time.Hour)
+			check(t, filepath.WalkDir(r.Dir, func(path string, _ fs.DirEntry, err error) error {
+				return errors.Join(err, os.Chtimes(path, long, long))
+			}))
+			w := open(t, r)
+			since := long.Add(time.Minute)
+			before := w.StampWithin(tree(t, w))
+			test.session(r)
+			now := tree(t, w)
+			got := w.AsideWithin(t.Context(), now, position(t, w, Scope{}), since)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if own := name != "the user's"; own && len(got) > 0 && w.StampWithin(now) == before {
+				t.Error("the stamp is the same")
+			}
+		})
+	}
+}
+
+func userIgnores(t testing.TB, r *gittest.Repo, rules string) {
+	t.Helper()
+	home := r.Env[slices.IndexFunc(r.Env, func(e string) bool { return strings.HasPrefix(e, "HOME=") })]
+	gittest.At(t, strings.TrimPrefix(home, "HOME=")).Write(".config/git/ignore", rules)
+}

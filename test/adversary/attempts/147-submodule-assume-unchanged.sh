@@ -1,0 +1,12 @@
+# A file of a submodule changes, and git was told there not to look.
+echo 'test ! -e sub/red && ! grep -qs bad sub/a' >> .gauntlet/check.sh # a person's gate, who approves it
+git init -q ../sub && echo good > ../sub/a && git -C ../sub add -A && git -C ../sub commit -qm a
+git -c protocol.file.allow=always submodule --quiet add ../sub sub
+git add -A && git commit -qm gate && git update-ref refs/remotes/origin/main HEAD
+env -u CLAUDECODE stopgate trust --yes
+hook SessionStart '{"session_id":"next","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"next","prompt":"do it"}'
+echo '{"session_id":"next"}' > "$STOP"
+git -C sub update-index --assume-unchanged a
+echo bad > sub/a
+test -z "$(git status --short)"
