@@ -45,7 +45,7 @@ doctor cannot tell.`,
 				e.add(doctor.Warn, "record", "the result cannot be kept for the web page: "+err.Error(), "")
 			}
 		}
-		e.invalid = h.GlobalErr != nil
+		e.invalid = h.GlobalErr != nil || e.Report.Invalid
 		e.validate(h)
 		for _, pattern := range unprotected(ctx, h) {
 			e.add(doctor.Warn, "protect", "no file matches "+term.Shown(pattern), "correct the pattern under protect: in .gauntlet/config.yml")
@@ -58,7 +58,7 @@ doctor cannot tell.`,
 type examination struct {
 	doctor.Report
 	hasProject bool
-	invalid    bool // a file in force is not valid
+	invalid    bool // a file is not valid, be it in force or not
 }
 
 func (e *examination) add(level doctor.Level, what, text, hint string) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -170,7 +171,7 @@ func approveOwn(out io.Writer, h *here.Place) error {
 	}
 	cfg, err := readSnapshot(h, snapshot)
 	if err != nil {
-		return term.WithCode(fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err), term.ExitUsage)
+		return term.WithCode(invalidToApprove(err), term.ExitUsage)
 	}
 	if err := h.Trust().ApproveSnapshot(snapshot, time.Now()); err != nil {
 		return err
@@ -179,6 +180,14 @@ func approveOwn(out io.Writer, h *here.Place) error {
 	cfg.print(out, "it runs")
 	noteUncovered(h, out, cfg.Project)
 	return nil
+}
+
+func invalidToApprove(err error) error {
+	hint := ""
+	if _, faulty := errors.AsType[*document.Faults](err); faulty {
+		hint = stop.FixAndApprove
+	}
+	return term.WithHint(fmt.Errorf("not approved, because it is not valid:\n%w", err), hint)
 }
 
 // noteUncovered says which of the commands would never run, because the client
