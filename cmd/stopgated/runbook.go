@@ -42,6 +42,8 @@ func runRunbook(args []string, out, errOut io.Writer) int {
 		return checkRunbooks(words[1:], o.json, out, errOut)
 	case ok && len(words) > 0 && len(words) < 3 && words[0] == "show":
 		return showRunbooks(append(words[1:], "")[0], o, out, errOut)
+	case ok && len(words) == 2 && words[0] == "commands" && o.json:
+		return printCommands(words[1], out, errOut)
 	}
 	fmt.Fprint(errOut, runbookUsage)
 	return 2

@@ -50,9 +50,9 @@ func FindRunbooks() (*Place, error) {
 		return nil, err
 	}
 	if root, found := paths.ProjectRoot(h.Claims, h.Cwd); found && h.Enforces() {
-		h.Root = root
+		h.Root, h.HasProject = root, true
 	} else if root, found := paths.ProjectRoot(paths.HasRunbooks, h.Cwd); found {
-		h.Root = root
+		h.Root, h.HasProject = root, true
 	}
 	return h, nil
 }

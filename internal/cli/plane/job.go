@@ -89,7 +89,7 @@ func jobProject() (string, error) {
 	}
 	_, repository := paths.GitRoot(h.Cwd)
 	mapped := slices.ContainsFunc(h.Global.Fleet.Projects, func(p config.FleetProject) bool { return isDir(p.Path, h.Root) })
-	if h.HasProject || repository || mapped || paths.HasRunbooks(h.Root) || paths.HasOddjobs(h.Root) {
+	if h.HasProject || repository || mapped {
 		return h.Root, nil
 	}
 	return "", term.BadUsage(errors.New("no project: "+term.Shown(h.Cwd)+" is not in one"), "run it in the project, or name it: stopgate job add --project NAME COMMAND")
