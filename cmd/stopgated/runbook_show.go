@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/runbook/graph"
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -40,8 +41,7 @@ type shownCommand struct {
 func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 	set, faults, err := loadRunbooks(nil)
 	if err != nil {
-		fmt.Fprintf(errOut, "stopgated: %v\n", err)
-		return 1
+		return complain(out, errOut, o.json, err.Error(), "", failedOrNoProject(err))
 	}
 	code := 0
 	if len(faults) > 0 {
@@ -55,8 +55,7 @@ func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 		}
 	}
 	if name != "" && len(books) == 0 && code == 0 {
-		fmt.Fprintf(errOut, "stopgated: no runbook defines a command, pipeline or agent %q\n", name)
-		return 1
+		return complain(out, errOut, o.json, fmt.Sprintf("no runbook defines a command, pipeline or agent %q", name), namesHint(set, name), 2)
 	}
 	switch {
 	case o.svg != "":
@@ -65,6 +64,26 @@ func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 		return printed(errOut, code, printJSON(out, books))
 	}
 	return printed(errOut, code, printBooks(out, books))
+}
+
+// failedOrNoProject is the exit code of what could not be read: that there is no project has its own.
+func failedOrNoProject(err error) int {
+	if errors.Is(err, errNoRunbooks) {
+		return 2
+	}
+	return 1
+}
+
+// namesHint guesses the name that was meant.
+func namesHint(set runbook.Set, name string) string {
+	var names []string
+	for _, book := range set.Runbooks {
+		names = slices.AppendSeq(names, maps.Keys(book.Commands))
+		names = slices.AppendSeq(names, maps.Keys(book.Pipelines))
+		names = slices.AppendSeq(names, maps.Keys(book.Agents))
+	}
+	slices.Sort(names)
+	return document.Hint(name, slices.Compact(names), "see: stopgate runbook show")
 }
 
 // writeSVG draws the pipelines into a file; - is stdout. A command stands for the pipeline that

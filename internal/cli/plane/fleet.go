@@ -124,7 +124,7 @@ func newFleetStatus() *cobra.Command {
 		Long: `Show all machines of the fleet, when each reported last, for how many more jobs it has room, and how the
 hubs are. Where the hubs cannot be asked, the machines are shown as they reported here last.
 
-Exit code 0: shown. 1: this machine is in no fleet, or no hub answers.`,
+Exit code 0: shown. 1: no hub answers. 3: this machine is not in a fleet.`,
 		Example: `  stopgate fleet status
   stopgate fleet status --json | jq '.members[] | select(.state != "up")'`,
 		Args: term.NoArgs,
@@ -139,8 +139,8 @@ func newFleetDoctor() *cobra.Command {
 the fleet's own, clocks, versions, permissions, quorum, and how the streams are kept. Each finding says
 what to do.
 
-Exit code 0: all is well, or there are only warnings. 1: otherwise, also while the fleet is being set up, or
-this machine is in no fleet.`,
+Exit code 0: all is well, or there are only warnings. 1: otherwise, also while the fleet is being set up.
+3: this machine is not in a fleet.`,
 		Example: `  stopgate fleet doctor`,
 		Args:    term.NoArgs,
 	}, "fleet", nil)
