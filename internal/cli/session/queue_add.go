@@ -38,7 +38,9 @@ func (d *desk) add(cmd *cobra.Command, args []string, asJSON bool) error {
 	ctx, stop := term.UntilSignal(cmd)
 	defer stop()
 
+	settled := comfort(cmd.ErrOrStderr(), order.Session)
 	q, added, err := d.driver.Add(ctx, order)
+	settled()
 	if err != nil || !added {
 		return d.report(cmd, order.Session, q, err, asJSON)
 	}

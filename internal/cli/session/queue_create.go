@@ -97,7 +97,9 @@ func (o *createOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := term.UntilSignal(cmd)
 	defer stop()
+	settled := comfort(cmd.ErrOrStderr(), order.Session)
 	q, err := desk.driver.Create(ctx, order)
+	settled()
 	return desk.report(cmd, order.Session, q, err, o.asJSON)
 }
 
