@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 func NewTrust() *cobra.Command {
@@ -62,13 +64,17 @@ since. On a terminal it goes through $PAGER, or less.`,
 				}
 				return revokeApproval(out, h)
 			}
-			return approve(out, h, yes)
+			ask := &question.Asker{In: bufio.NewReader(cmd.InOrStdin()), Out: out}
+			if yes {
+				ask = nil
+			}
+			return approveAsking(out, h, yes, ask)
 		},
 	}
 	cmd.Flags().BoolVar(&show, "show", false, "show what would run and what changed; approve nothing")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "revoke the approval")
 	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved files back; edited files are moved aside")
-	cmd.Flags().BoolVar(&yes, "yes", false, "work without a terminal; for scripts (agents are refused)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask, and work without a terminal; for scripts (agents are refused)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with --show or --restore")
 	return cmd
 }
@@ -137,7 +143,12 @@ func notInBranch(h *here.Place) error {
 	return term.WithHint(errors.New(paths.ProjectConfig(h.Root)+" "+trust.NotInBranch), trust.GetHere)
 }
 
-func approve(out io.Writer, h *here.Place, yes bool) error {
+// approve is for commands by which a person has just set the project up: what there is was meant.
+func approve(out io.Writer, h *here.Place, yes bool) error { return approveAsking(out, h, yes, nil) }
+
+// approveAsking approves what there is. What was approved before and has changed is shown, and the person
+// asked, unless it is a script that runs this.
+func approveAsking(out io.Writer, h *here.Place, yes bool, ask *question.Asker) error {
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		return err
 	}
@@ -148,12 +159,12 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 		return term.WithHint(foreign, "if you trust it: "+foreign.Hint())
 	}
 	if !onlyOddjobs(h) {
-		if err := approveOwn(out, h); err != nil {
+		if err := approveOwn(out, h, ask); err != nil {
 			return err
 		}
 	}
 	if hasOddjobs(h) {
-		if err := approveOddjobs(out, h); err != nil {
+		if err := approveOddjobs(out, h, ask); err != nil {
 			return err
 		}
 	}
@@ -164,7 +175,7 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 }
 
 // approveOwn approves the project's .gauntlet.
-func approveOwn(out io.Writer, h *here.Place) error {
+func approveOwn(out io.Writer, h *here.Place, ask *question.Asker) error {
 	snapshot, err := h.Trust().Take(h.Root)
 	if err != nil {
 		return err
@@ -173,12 +184,40 @@ func approveOwn(out io.Writer, h *here.Place) error {
 	if err != nil {
 		return term.WithCode(invalidToApprove(err), term.ExitUsage)
 	}
+	if err := agree(out, h, h.Trust(), snapshot, paths.GauntletDir, ask); err != nil {
+		return err
+	}
 	if err := h.Trust().ApproveSnapshot(snapshot, time.Now()); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.ConfigDir()))
 	cfg.print(out, "it runs")
 	noteUncovered(h, out, cfg.Project)
+	return nil
+}
+
+// agree shows how a snapshot differs from what was approved before, and asks. It is an error that the person
+// does not agree.
+func agree(out io.Writer, h *here.Place, store trust.Store, snapshot trust.Snapshot, folder string, ask *question.Asker) error {
+	standing, err := store.Standing(h.Root)
+	if ask == nil || err != nil || standing.State != trust.Edited {
+		return nil // a damaged approval is replaced
+	}
+	changes := standing.ChangesTo(snapshot)
+	if len(changes) == 0 {
+		return nil
+	}
+
+	var text strings.Builder
+	printChanges(&text, term.PaintFor(out), folder, changes)
+	if err := term.Page(out, text.String()); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	if ok, err := ask.Agreed("Approve "+plain.Count(len(changes), "changed file")+"?", "no"); err != nil || !ok { // no answer is no
+		fmt.Fprintln(out, "nothing was approved")
+		return term.ErrSilent
+	}
 	return nil
 }
 
