@@ -57,7 +57,7 @@ Exit code 0: removed, or nothing to remove. 1: not confirmed, or something could
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		o.in = cmd.InOrStdin()
 		if stdin, ok := o.in.(*os.File); !o.yes && !o.dryRun && ok && !xterm.IsTerminal(int(stdin.Fd())) {
-			return term.BadUsage(errors.New("stopgate prune asks before it removes something, and there is no terminal"), "use --yes, or look first with --dry-run")
+			return term.BadUsage(errors.New("prune asks before it removes something, and there is no terminal"), "use --yes, or look first with --dry-run")
 		}
 		return notForAgents(cmd, args)
 	}
