@@ -436,9 +436,13 @@ func (c contents) rules() (lines []string) {
 		lines = append(lines, exempt.Setting+": "+exempt.Means)
 	}
 	if len(c.Protect.Patterns) > 0 {
-		then := "you are told when an agent changes them"
+		them := "them"
+		if len(c.Protect.Patterns) == 1 && !strings.ContainsAny(c.Protect.Patterns[0], "*?[{") {
+			them = "it"
+		}
+		then := "you are told when an agent changes " + them
 		if c.Protect.Blocks {
-			then = "changing them blocks the stop once"
+			then = "changing " + them + " blocks the stop once"
 		}
 		lines = append(lines, "it protects "+plain.Line(strings.Join(c.Protect.Patterns, ", "))+": "+then)
 	}
