@@ -13,7 +13,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/runbook/graph"
-	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -55,7 +54,7 @@ func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 		}
 	}
 	if name != "" && len(books) == 0 && code == 0 {
-		return complain(out, errOut, o.json, fmt.Sprintf("no runbook defines a command, pipeline or agent %q", name), namesHint(set, name), 2)
+		return complain(out, errOut, o.json, fmt.Sprintf("no runbook defines a command, pipeline or agent %q", name), set.Meant(name, "see: stopgate runbook show"), 2)
 	}
 	switch {
 	case o.svg != "":
@@ -72,18 +71,6 @@ func failedOrNoProject(err error) int {
 		return 2
 	}
 	return 1
-}
-
-// namesHint guesses the name that was meant.
-func namesHint(set runbook.Set, name string) string {
-	var names []string
-	for _, book := range set.Runbooks {
-		names = slices.AppendSeq(names, maps.Keys(book.Commands))
-		names = slices.AppendSeq(names, maps.Keys(book.Pipelines))
-		names = slices.AppendSeq(names, maps.Keys(book.Agents))
-	}
-	slices.Sort(names)
-	return document.Hint(name, slices.Compact(names), "see: stopgate runbook show")
 }
 
 // writeSVG draws the pipelines into a file; - is stdout. A command stands for the pipeline that

@@ -22,10 +22,18 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// CommandsOf are the commands of a project's runbooks, read without a daemon that runs.
-func CommandsOf(stateDir, config, project string) ([]daemonapi.Command, error) {
+// AnswerCommands is what a daemon answers that is asked for the commands of a project's runbooks: the commands or,
+// if it is not ok, why there are none. No daemon needs to run for it.
+func AnswerCommands(stateDir, config, project string) (answer any, ok bool) {
 	p := plane{opts: Options{StateDir: stateDir, Config: config}}
-	return p.Commands(context.Background(), project)
+	commands, err := p.Commands(context.Background(), project)
+	if err == nil {
+		return commands, true
+	}
+	if refusal, known := errors.AsType[*api.Error](err); known {
+		return refusal.Failure, false
+	}
+	return daemonapi.Failure{Code: "internal", Error: err.Error()}, false
 }
 
 // Commands are those of a project's runbooks.
