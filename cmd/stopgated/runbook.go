@@ -16,6 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
@@ -25,7 +26,7 @@ const runbookUsage = `usage: stopgated runbook check [FILE…] [--json]   check 
 
 Runbooks are the *.toml and *.hcl files below .gauntlet/runbooks, and those of oddjobs below .oj/runbooks. The
 shell's syntax in them is not checked.
-Exit code 0: valid. 1: errors. 2: invalid command line.
+Exit code 0: valid. 1: errors. 2: invalid command line, or no such name.
 `
 
 // runbookOptions are the options of stopgated runbook.
@@ -42,6 +43,8 @@ func runRunbook(args []string, out, errOut io.Writer) int {
 		return checkRunbooks(words[1:], o.json, out, errOut)
 	case ok && len(words) > 0 && len(words) < 3 && words[0] == "show":
 		return showRunbooks(append(words[1:], "")[0], o, out, errOut)
+	case ok && len(words) == 2 && words[0] == "commands" && o.json:
+		return printCommands(words[1], out, errOut)
 	}
 	fmt.Fprint(errOut, runbookUsage)
 	return 2
@@ -73,8 +76,7 @@ var errNoRunbooks = errors.New("no .gauntlet/runbooks or .oj/runbooks here or ab
 func checkRunbooks(files []string, asJSON bool, out, errOut io.Writer) int {
 	set, faults, err := loadRunbooks(files)
 	if err != nil && !errors.Is(err, errNoRunbooks) {
-		fmt.Fprintf(errOut, "stopgated: %v\n", err)
-		return 1
+		return complain(out, errOut, asJSON, err.Error(), "", 1)
 	}
 	code := min(len(faults), 1)
 	switch {
@@ -229,8 +231,23 @@ func printJSON(out io.Writer, v any) error {
 // printed is the exit code, unless nobody could be told.
 func printed(errOut io.Writer, code int, err error) int {
 	if err != nil {
-		fmt.Fprintf(errOut, "stopgated: %v\n", err)
-		return 1
+		return complain(nil, errOut, false, err.Error(), "", 1)
+	}
+	return code
+}
+
+// complain says why a command of stopgate runbook failed, to a person and with --json also to the program
+// that called it, and returns the exit code.
+func complain(out, errOut io.Writer, asJSON bool, message, hint string, code int) int {
+	fmt.Fprintln(errOut, "stopgate: "+plain.Line(message))
+	if hint != "" {
+		fmt.Fprintln(errOut, hint)
+	}
+	if !asJSON {
+		return code
+	}
+	if text, err := rawjson.Complaint(message, hint, code); err == nil {
+		_, _ = out.Write(text) // a reader that is gone still has the exit code
 	}
 	return code
 }

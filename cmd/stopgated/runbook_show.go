@@ -40,8 +40,7 @@ type shownCommand struct {
 func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 	set, faults, err := loadRunbooks(nil)
 	if err != nil {
-		fmt.Fprintf(errOut, "stopgated: %v\n", err)
-		return 1
+		return complain(out, errOut, o.json, err.Error(), "", failedOrNoProject(err))
 	}
 	code := 0
 	if len(faults) > 0 {
@@ -55,8 +54,7 @@ func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 		}
 	}
 	if name != "" && len(books) == 0 && code == 0 {
-		fmt.Fprintf(errOut, "stopgated: no runbook defines a command, pipeline or agent %q\n", name)
-		return 1
+		return complain(out, errOut, o.json, fmt.Sprintf("no runbook defines a command, pipeline or agent %q", name), set.Meant(name, "see: stopgate runbook show"), 2)
 	}
 	switch {
 	case o.svg != "":
@@ -65,6 +63,14 @@ func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 		return printed(errOut, code, printJSON(out, books))
 	}
 	return printed(errOut, code, printBooks(out, books))
+}
+
+// failedOrNoProject is the exit code of what could not be read: that there is no project has its own.
+func failedOrNoProject(err error) int {
+	if errors.Is(err, errNoRunbooks) {
+		return 2
+	}
+	return 1
 }
 
 // writeSVG draws the pipelines into a file; - is stdout. A command stands for the pipeline that

@@ -128,7 +128,7 @@ func TestRunbookWithoutRunbooks(t *testing.T) {
 	if code, out, _ := runbookCommand("check --json"); code != 0 || !strings.Contains(out, `"files": []`) {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if code, _, errOut := runbookCommand("show"); code != 1 || errOut != "stopgated: no .gauntlet/runbooks or .oj/runbooks here or above\n" {
+	if code, _, errOut := runbookCommand("show"); code != 2 || errOut != "stopgate: no .gauntlet/runbooks or .oj/runbooks here or above\n" {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 }
@@ -175,7 +175,7 @@ func TestRunbookShow(t *testing.T) {
 	if code, out, _ := runbookCommand("show lint"); code != 0 || !strings.HasPrefix(out, ".gauntlet/runbooks/lint.hcl\n\n  command lint\n") {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if code, _, errOut := runbookCommand("show nobody"); code != 1 || !strings.Contains(errOut, `no runbook defines a command, pipeline or agent "nobody"`) {
+	if code, _, errOut := runbookCommand("show nobody"); code != 2 || !strings.Contains(errOut, `no runbook defines a command, pipeline or agent "nobody"`) {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 	code, out, _ = runbookCommand("show build --json")
@@ -195,7 +195,7 @@ func TestRunbookPicture(t *testing.T) {
 	if code, out, _ := runbookCommand("show --svg=-"); code != 0 || out != string(written) || !strings.HasPrefix(out, "<svg ") || !strings.Contains(out, ">look<") {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if code, _, errOut := runbookCommand("show lint --svg=-"); code != 1 || errOut != "stopgated: there is no pipeline to draw\n" {
+	if code, _, errOut := runbookCommand("show lint --svg=-"); code != 1 || errOut != "stopgate: there is no pipeline to draw\n" {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 }

@@ -36,7 +36,7 @@ func storeVerify(asJSON bool, out, errOut io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(errOut, "stopgated: %v\n", err)
+	fmt.Fprintf(errOut, "stopgate: %v\n", err) // people see it as part of stopgate log verify
 	if errors.Is(err, errDamage) || errors.Is(err, errAmiss) {
 		return 1
 	}

@@ -23,8 +23,8 @@ func TestStoreVerifyAdvice(t *testing.T) {
 		code        int
 	}{
 		"sound":      {func(*testing.T, string, []byte) {}, "stopgate.db: 2 events on 1 subject, sound\n", "", 0},
-		"a backup":   {func(t *testing.T, path string, old []byte) { write(t, path, old) }, "start the daemon once", "stopgated: the store has changed since the daemon stopped\n", 1},
-		"no head":    {func(t *testing.T, path string, _ []byte) { write(t, heads(path), []byte("x")) }, "the daemon writes it again", "stopgated: the store has changed since the daemon stopped\n", 1},
+		"a backup":   {func(t *testing.T, path string, old []byte) { write(t, path, old) }, "start the daemon once", "stopgate: the store has changed since the daemon stopped\n", 1},
+		"no head":    {func(t *testing.T, path string, _ []byte) { write(t, heads(path), []byte("x")) }, "the daemon writes it again", "stopgate: the store has changed since the daemon stopped\n", 1},
 		"empty":      {func(t *testing.T, path string, _ []byte) { write(t, path, nil) }, "were recorded", "restore a backup", 1},
 		"not there":  {func(t *testing.T, path string, _ []byte) { os.Remove(path) }, "were recorded", "restore a backup", 1},
 		"never been": {func(t *testing.T, path string, _ []byte) { os.Remove(path); os.Remove(heads(path)) }, "no daemon has run yet", "", 0},

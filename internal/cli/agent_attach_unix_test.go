@@ -81,6 +81,7 @@ func (a *attachment) begin() {
 	file := filepath.Join(a.dir, "client.json")
 	text := `{"id":"0d9a4d52-6f1e-5c3b-9a77-2f1d3c4b5a69","name":"worker","status":"running","client":true,"ready":true,"terminal":{"socket":"` + a.agent + `","session":"stopgate-worker-0d9a4d52"}}`
 	check(a.t, os.WriteFile(file, []byte(text), 0o600))
+	check(a.t, os.MkdirAll(filepath.Join(a.dir, ".gauntlet", "runbooks"), 0o755)) // a project
 	a.run("stopgate", "daemon", "start")
 	id := strings.Fields(a.run("stopgate", "start", "build"))[1]
 	a.run("stopgate", "pipeline", "resume", id, "-m", "agent "+file)

@@ -50,6 +50,6 @@ func refuse(cmd *cobra.Command, needed string) {
 
 	cmd.Args = cobra.ArbitraryArgs // it would not run with the right ones, either
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return term.CannotRun(fmt.Errorf("%s needs %s, which does not run on Windows", cmd.CommandPath(), needed), "use stopgate inside WSL: there it is complete")
+		return term.CannotRun(fmt.Errorf("%s needs %s, which does not run on Windows", term.Words(cmd), needed), "use stopgate inside WSL: there it is complete")
 	}
 }

@@ -39,6 +39,7 @@ Exit code 0: shown. 2: usage or configuration error. 3: could not read the chang
 		case err != nil:
 			return found, term.WithCode(err, term.ExitCouldNotRun)
 		}
+		found.unchanged = gauntlet.ProvenJobs(cmd.Context(), options, found.Jobs)
 		return found, nil
 	}))
 	changes.Register(cmd)
@@ -46,20 +47,25 @@ Exit code 0: shown. 2: usage or configuration error. 3: could not read the chang
 }
 
 // detection is what detect shows.
-type detection struct{ gauntlet.Detection }
+type detection struct {
+	gauntlet.Detection
+	unchanged map[string]bool // ids of jobs that passed for exactly this content
+}
 
 type jobView struct {
 	Job   string        `json:"job"`
 	Kind  gauntlet.Kind `json:"kind"`
 	Entry string        `json:"entry_point"`
 	Name  string        `json:"name"`
+	// Unchanged means that it would not run: it passed for exactly this content.
+	Unchanged bool `json:"unchanged,omitempty"`
 }
 
 // JSON is what a program gets.
 func (found detection) JSON() any {
 	gates := []jobView{}
 	for _, job := range found.Jobs {
-		gates = append(gates, jobView{job.ID(), job.Kind, job.Entry, job.Gate().Name})
+		gates = append(gates, jobView{job.ID(), job.Kind, job.Entry, job.Gate().Name, found.unchanged[job.ID()]})
 	}
 	return struct {
 		Base  string    `json:"base,omitempty"`
@@ -86,7 +92,11 @@ func (found detection) Print(out io.Writer) {
 	}
 	switch {
 	case len(found.Jobs) > 0:
-		fmt.Fprintln(out, p.Bold(fmt.Sprintf("Would run %d gate(s):", len(found.Jobs))))
+		apply := "gates apply:"
+		if len(found.Jobs) == 1 {
+			apply = "gate applies:"
+		}
+		fmt.Fprintln(out, p.Bold(fmt.Sprintf("%d %s", len(found.Jobs), apply)))
 	case len(found.Files) > 0:
 		fmt.Fprintln(out, "No applicable gates for these changes.")
 	}
@@ -96,7 +106,11 @@ func (found detection) Print(out io.Writer) {
 			entry = job.Entry
 			fmt.Fprintln(out, "  Entry point: "+term.Shown(entry))
 		}
-		fmt.Fprintf(out, "    %s %s\n", job.Kind, job.Gate().Name)
+		line := fmt.Sprintf("    %s %s", job.Kind, job.Gate().Name)
+		if found.unchanged[job.ID()] {
+			line += p.Faint("  unchanged since it passed, would not run")
+		}
+		fmt.Fprintln(out, line)
 	}
 	if len(found.Open) > 0 {
 		fmt.Fprintln(out, p.Yellow("Open failures, which always run:"))

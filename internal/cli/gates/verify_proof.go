@@ -118,7 +118,7 @@ func (p *proofs) lines() (lines []string) {
 		lines = append(lines, fmt.Sprintf("note: the commit's note has %s that we cannot read", plain.Count(p.strange, "line")))
 	}
 	if p.why != "" {
-		lines = append(lines, "no attestation counts: "+plain.Line(p.why))
+		lines = append(lines, "no attestation used: "+plain.Line(p.why))
 	}
 	return lines
 }
@@ -207,7 +207,7 @@ func (p *proofs) trustedCommit(ctx context.Context) (_ attestation.Trusted, err 
 	if p.trusted != "" {
 		return t, term.BadUsage(err, "see git branch --all, or run git fetch")
 	}
-	return t, fmt.Errorf("%s not found: name the base branch with --trusted", t.Ref)
+	return t, fmt.Errorf("%s not found; pass the base branch with --trusted", t.Ref)
 }
 
 // allowed are the people whose attestations count: never those of the checkout.

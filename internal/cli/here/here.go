@@ -50,9 +50,9 @@ func FindRunbooks() (*Place, error) {
 		return nil, err
 	}
 	if root, found := paths.ProjectRoot(h.Claims, h.Cwd); found && h.Enforces() {
-		h.Root = root
+		h.Root, h.HasProject = root, true
 	} else if root, found := paths.ProjectRoot(paths.HasRunbooks, h.Cwd); found {
-		h.Root = root
+		h.Root, h.HasProject = root, true
 	}
 	return h, nil
 }
@@ -137,6 +137,9 @@ func (h *Place) Gates() (project *keeper.Project, notices []string, err error) {
 		return nil, nil, term.CannotRun(errors.New(h.ConfigDir()+" was never approved"), "review it with: stopgate trust --show; then approve it with: stopgate trust")
 	}
 	last := place.Verdicts[len(place.Verdicts)-1]
+	if what, help := stop.Unapproved(h.ConfigDir()); last.Status == string(gauntlet.Untrusted) && what != "" {
+		return nil, nil, term.CannotRun(errors.New(what), help)
+	}
 	if last.Status != "invalid_config" {
 		return nil, nil, term.WithCode(errors.New(last.Message), term.ExitCouldNotRun)
 	}

@@ -65,7 +65,7 @@ func needsTerminal(cmd *cobra.Command, id string) error {
 	if xterm.IsTerminal(int(os.Stdin.Fd())) && xterm.IsTerminal(int(os.Stdout.Fd())) {
 		return nil
 	}
-	err := fmt.Errorf("%s needs a terminal", cmd.CommandPath())
+	err := fmt.Errorf("%s needs a terminal", term.Words(cmd))
 	return term.CannotRun(err, "follow the agent with: stopgate agent logs "+id+" -f")
 }
 

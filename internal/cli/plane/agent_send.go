@@ -29,7 +29,7 @@ started, or the machine of the fleet that the agent is on does not answer.`,
   stopgate agent send 3f9a12bc --verbose should work too`,
 		Args: ids(func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 || strings.TrimSpace(strings.Join(args[1:], " ")) == "" {
-				return term.BadUsage(fmt.Errorf("%s needs an id and a message", cmd.CommandPath()), "usage: "+cmd.UseLine())
+				return term.BadUsage(fmt.Errorf("%s needs an id and a message", term.Words(cmd)), "usage: "+cmd.UseLine())
 			}
 			return nil
 		}, 1),

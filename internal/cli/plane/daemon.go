@@ -234,7 +234,9 @@ func (s runningStatus) Print(out io.Writer) {
 	}
 	row("agents", agents)
 	decisions := plain.Count(s.Decisions, "decision") + " to answer"
-	if s.Decisions > 0 {
+	if s.Decisions == 0 {
+		decisions = "no decisions to answer"
+	} else {
 		decisions = p.Yellow(decisions) + "  " + p.Faint("→ stopgate decision list")
 	}
 	row("decisions", decisions)

@@ -124,7 +124,7 @@ func newFleetStatus() *cobra.Command {
 		Long: `Show all machines of the fleet, when each last reported, how many more jobs it has room for, and the state
 of the hubs. If no hub can be reached, the machines are shown as they last reported here.
 
-Exit code 0: shown. 1: this machine is not in a fleet, or no hub answers.`,
+Exit code 0: shown. 1: no hub answers. 3: this machine is not in a fleet.`,
 		Example: `  stopgate fleet status
   stopgate fleet status --json | jq '.members[] | select(.state != "up")'`,
 		Args: term.NoArgs,
@@ -139,8 +139,8 @@ func newFleetDoctor() *cobra.Command {
 to the fleet, clocks, versions, permissions, quorum, and how the streams are kept. Each finding says
 what to do.
 
-Exit code 0: no problems, or only warnings. 1: problems, also while the fleet is being set up, or
-this machine is not in a fleet.`,
+Exit code 0: no problems, or only warnings. 1: problems, also while the fleet is being set up.
+3: this machine is not in a fleet.`,
 		Example: `  stopgate fleet doctor`,
 		Args:    term.NoArgs,
 	}, "fleet", nil)

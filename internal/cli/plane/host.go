@@ -40,7 +40,7 @@ func (p *Plane) checkHost(ctx context.Context, host string) error {
 		return err
 	}
 	if f.Name == "" {
-		return term.BadUsage(fmt.Errorf("--host %s: this machine is not in a fleet", term.Shown(host)), "join one with: stopgate fleet join, or make one with: stopgate fleet init")
+		return term.BadUsage(fmt.Errorf("--host %s: this machine is not in a fleet", term.Shown(host)), "join one with: stopgate fleet join, or create one with: stopgate fleet init")
 	}
 	if _, found := f.Find(host); !found && len(f.Members) > 0 { // a daemon that just began knows of none yet
 		return term.BadUsage(fmt.Errorf("--host %s: there is no such machine in the fleet %s", term.Shown(host), plain.Line(f.Name)), "list them with: stopgate fleet status")

@@ -89,7 +89,7 @@ func jobProject() (string, error) {
 	}
 	_, repository := paths.GitRoot(h.Cwd)
 	mapped := slices.ContainsFunc(h.Global.Fleet.Projects, func(p config.FleetProject) bool { return isDir(p.Path, h.Root) })
-	if h.HasProject || repository || mapped || paths.HasRunbooks(h.Root) || paths.HasOddjobs(h.Root) {
+	if h.HasProject || repository || mapped {
 		return h.Root, nil
 	}
 	return "", term.BadUsage(errors.New("no project: "+term.Shown(h.Cwd)+" is not in one"), "run it in the project, or name it: stopgate job add --project NAME COMMAND")
@@ -127,10 +127,11 @@ pending, claimed, running, waiting (its pipeline asks you something), lost (see 
 list), done, failed or cancelled; the last column says why a job waits or how it ended. While the
 fleet does not answer, the jobs are shown as this machine knows them, with how old that is.
 
-Exit code 0: listed. 3: the daemon is not running, or knows no jobs because it is not connected.`,
+Exit code 0: listed, or no daemon is running, or this machine is not in a fleet. 3: the daemon crashed or
+does not answer, or knows no jobs because it is not connected.`,
 		Example: `  stopgate job list
   stopgate job list --all --json | jq -r '.[] | select(.status == "failed").id'`,
-		Args:              cobra.NoArgs,
+		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, _ []string) error {
 		f := daemonapi.Filter{Status: "pending,claimed,running,lost"}
@@ -138,6 +139,9 @@ Exit code 0: listed. 3: the daemon is not running, or knows no jobs because it i
 			f.Status = ""
 		}
 		jobs, err := p.Jobs(ctx, f)
+		if nothing, why := p.nothingToList(ctx, err); nothing {
+			return p.listEmpty(why)
+		}
 		if err != nil {
 			return err
 		}

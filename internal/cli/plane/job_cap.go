@@ -30,12 +30,16 @@ func newJobCapList() *cobra.Command {
 		Short: "List the caps",
 		Long: `List the caps with what is used of them. A job that is lost counts until it is decided.
 
-Exit code 0: listed. 3: the daemon is not running, or the fleet cannot be reached.`,
+Exit code 0: listed, or no daemon is running, or this machine is not in a fleet. 3: the daemon crashed or
+does not answer, or the fleet cannot be reached.`,
 		Example:           `  stopgate job cap list`,
-		Args:              cobra.NoArgs,
+		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, _ []string) error {
 		caps, err := p.Caps(ctx)
+		if nothing, why := p.nothingToList(ctx, err); nothing {
+			return p.listEmpty(why)
+		}
 		if err != nil {
 			return err
 		}

@@ -200,7 +200,7 @@ func someArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return nil
 	}
-	return term.BadUsage(fmt.Errorf("%s needs at least one argument", cmd.CommandPath()), "usage: "+cmd.UseLine())
+	return term.BadUsage(fmt.Errorf("%s needs at least one argument", term.Words(cmd)), "usage: "+cmd.UseLine())
 }
 
 // inState colours a text by the state of an owner or a step.

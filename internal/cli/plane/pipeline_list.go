@@ -83,8 +83,26 @@ func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Pl
 }
 
 // listNothing is a list where no daemon runs, and nothing says that one should.
-func (p *Plane) listNothing() error {
-	const why = "the daemon is not running; start it with: stopgate daemon start"
+func (p *Plane) listNothing() error { return p.listEmpty(noDaemon) }
+
+const noDaemon = "the daemon is not running; start it with: stopgate daemon start"
+
+// nothingToList reports whether a list of the fleet's is empty because no daemon runs, where none should, or because
+// this machine is not in a fleet, and says which.
+func (p *Plane) nothingToList(ctx context.Context, err error) (nothing bool, why string) {
+	if IsDown(err) {
+		return p.remains() == "", noDaemon
+	}
+	refusal, ok := errors.AsType[*daemonapi.Error](err)
+	if !ok || refusal.Code != "unavailable" {
+		return false, ""
+	}
+	f, err := p.Fleet(ctx)
+	return err == nil && f.Name == "", plain.Line(refusal.Error() + "; " + refusal.Hint)
+}
+
+// listEmpty says why a list is empty. Nothing is wrong.
+func (p *Plane) listEmpty(why string) error {
 	if !p.asJSON {
 		_, err := fmt.Fprintln(p.out, why)
 		return err

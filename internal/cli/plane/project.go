@@ -36,6 +36,18 @@ func (f *projectFlag) root() (string, error) {
 	return h.Root, nil
 }
 
+// existing is the root of a project that there is, for commands by which a person has something done in it.
+func (f *projectFlag) existing() (string, error) {
+	if f.dir != "" {
+		return projectAt(f.dir)
+	}
+	h, err := here.MustExist(here.FindRunbooks())
+	if err != nil {
+		return "", err
+	}
+	return h.Root, nil
+}
+
 // projectAt is the root of the project that a directory is in, or the directory if it is in none.
 func projectAt(dir string) (string, error) {
 	full, err := filepath.Abs(dir)

@@ -37,20 +37,27 @@ config (30 days), and then the oldest until the rest takes no more than retentio
 The daemon does this by itself once an hour; this command does it now, and asks first.
 
 What has not ended is never removed. stopgate log verify shows what was trimmed, when and by whom.
-The daemon is started if it is not running. Its agents cannot run this command.
+The daemon is started if it is not running, except with --dry-run. Its agents cannot run this command.
 
 Exit code 0: removed, or nothing to remove. 1: not confirmed, or something could not be removed.
-2: usage error. 3: the daemon could not be started.`,
+2: usage error. 3: the daemon could not be started, or is not running with --dry-run.`,
 		Example: `  stopgate prune --dry-run
   stopgate prune --older-than 7d
   stopgate prune --yes --json | jq .bytes`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, _ []string) error { return o.run(ctx, p) })
+	act := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.dryRun {
+			return Asking(func(ctx context.Context, p *Plane, _ []string) error { return o.run(ctx, p) })(cmd, args)
+		}
+		return act(cmd, args)
+	}
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		o.in = cmd.InOrStdin()
 		if stdin, ok := o.in.(*os.File); !o.yes && !o.dryRun && ok && !xterm.IsTerminal(int(stdin.Fd())) {
-			return term.BadUsage(errors.New("stopgate prune asks before it removes something, and there is no terminal"), "use --yes, or look first with --dry-run")
+			return term.BadUsage(errors.New("prune asks before it removes something, and there is no terminal"), "use --yes, or look first with --dry-run")
 		}
 		return notForAgents(cmd, args)
 	}

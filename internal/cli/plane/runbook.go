@@ -43,8 +43,8 @@ or only the one called NAME, into an SVG file.
 
 A failure without a line fails the pipeline, a cancel without one cancels it.
 
-Exit code 0: shown. 1: a runbook has errors, NAME does not exist, or there is no pipeline to
-draw. 2: invalid command line.`,
+Exit code 0: shown. 1: a runbook has errors, or there is no pipeline to draw. 2: invalid command
+line, NAME does not exist, or there are no runbooks here.`,
 		Example: `  stopgate runbook show
   stopgate runbook show build
   stopgate runbook show build --svg build.svg`,

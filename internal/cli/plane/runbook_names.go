@@ -3,11 +3,13 @@ package plane
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -42,6 +44,26 @@ func definitions(ctx context.Context) (all []definition) {
 		all = append(all, ofKind("agent", book.Agents)...)
 	}
 	return all
+}
+
+// commandsOf are the commands of a project's runbooks where no daemon runs: stopgated answers as the
+// daemon would, and starts nothing.
+func commandsOf(ctx context.Context, root string) (all []daemonapi.Command, err error) {
+	program, err := here.FindProgram("stopgated", os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, "runbook", "commands", "--json", "--", root)
+	process.ContainTool(cmd)
+	text, err := cmd.Output()
+	if err == nil {
+		return all, json.Unmarshal(text, &all)
+	}
+	refusal := &daemonapi.Error{}
+	if json.Unmarshal(text, &refusal.Failure) == nil && refusal.Code != "" {
+		return nil, refusal
+	}
+	return nil, fmt.Errorf("%s runbook commands: %w", program, err)
 }
 
 func ofKind(kind string, some []definition) []definition {

@@ -27,6 +27,7 @@ The daemon must be running at the time.`,
 
 func newScheduleSwitch(on bool) *cobra.Command {
 	var project projectFlag
+	var root string
 	use, short, long := "on", "Turn a project's schedules on", `Let the daemon start what has a schedule in the project's approved runbooks, at its times, from now on.
 The daemon is started if it is not running. Its agents cannot run this command.`
 	if !on {
@@ -43,10 +44,6 @@ or the runbooks are not approved.`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, _ []string) error {
-		root, err := project.root()
-		if err != nil {
-			return err
-		}
 		all, err := p.SwitchSchedules(ctx, daemonapi.ScheduleSwitch{Project: root, On: on})
 		if err != nil {
 			return err
@@ -57,8 +54,14 @@ or the runbooks are not approved.`,
 		}
 		return term.Once(p.out, p.asJSON, scheduleList(all, false, time.Now))
 	})
-	if on {
-		cmd.PreRunE = notForAgents
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) (err error) {
+		if on {
+			err = notForAgents(cmd, args)
+		}
+		if err == nil {
+			root, err = project.existing()
+		}
+		return err
 	}
 	project.add(cmd)
 	return cmd

@@ -74,8 +74,17 @@ other machine does not answer. 4: with --watch: cancelled. 130: with --watch: Ct
 				return term.BadUsage(errors.New("--host needs a command"), "usage: stopgate start --host NAME COMMAND")
 			case o.host == "" && o.project != "":
 				return term.BadUsage(errors.New("--project needs --host"), "here, the project is the one that you are in")
-			case len(args) == 0:
-				return acting(func(ctx context.Context, p *Plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
+			}
+			if err := checkText(cmd, args); err != nil {
+				return err
+			}
+			if o.host == "" {
+				if _, err := here.MustExist(h, nil); err != nil {
+					return err
+				}
+			}
+			if len(args) == 0 {
+				return Asking(func(ctx context.Context, p *Plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
 			}
 			return acting(func(ctx context.Context, p *Plane, args []string) error {
 				return ownFlag(cmd, args[0], o.run(ctx, p, h, args))
@@ -104,6 +113,9 @@ func helpBehind(args []string) bool {
 
 func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error {
 	all, err := p.Commands(ctx, h.Root)
+	if IsDown(err) {
+		all, err = commandsOf(ctx, h.Root)
+	}
 	if err != nil {
 		return err
 	}

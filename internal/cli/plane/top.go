@@ -46,9 +46,9 @@ func needsScreen() error {
 	_, isScreen := term.IsScreen(os.Stdout)
 	switch {
 	case !xterm.IsTerminal(int(os.Stdin.Fd())) || !xterm.IsTerminal(int(os.Stdout.Fd())):
-		return term.CannotRun(errors.New("stopgate top needs a terminal"), hint)
+		return term.CannotRun(errors.New("top needs a terminal"), hint)
 	case !isScreen:
-		return term.CannotRun(errors.New("stopgate top needs a terminal that can move its cursor (TERM is dumb)"), hint)
+		return term.CannotRun(errors.New("top needs a terminal that can move its cursor (TERM is dumb)"), hint)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ started, or the runbooks are not approved.`,
 		if err != nil {
 			return err
 		}
-		root, err := project.root()
+		root, err := project.existing()
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ func NewWorker() *cobra.Command {
 
 func newWorkerSwitch(on bool) *cobra.Command {
 	var project projectFlag
+	var root string
 	use, short, long := "start", "Start a worker", `Let a worker run its pipeline for the items of its queue, from now on and also after a restart of the
 daemon, which is started if it is not running. Agents of the daemon cannot run this command.`
 	if !on {
@@ -43,10 +44,6 @@ the runbooks are not approved.`,
 		Args:              term.OneArg,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, func(ctx context.Context, p *Plane, args []string) error {
-		root, err := project.root()
-		if err != nil {
-			return err
-		}
 		worker, err := p.SwitchWorker(ctx, daemonapi.WorkerSwitch{Project: root, Name: args[0], On: on})
 		if err != nil {
 			return err
@@ -61,8 +58,14 @@ the runbooks are not approved.`,
 		_, err = fmt.Fprintf(p.out, "worker %s %s\n", plain.Line(worker.Name), word)
 		return err
 	})
-	if on {
-		cmd.PreRunE = notForAgents
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) (err error) {
+		if on {
+			err = notForAgents(cmd, args)
+		}
+		if err == nil {
+			root, err = project.existing()
+		}
+		return err
 	}
 	project.add(cmd)
 	return cmd

@@ -31,7 +31,7 @@ func newWorkspaceList() *cobra.Command {
 		Long: `List the workspaces that are there, with the pipeline or agent run that they were made for, and why
 they were kept.
 
-Exit code 0: listed. 3: the daemon is not running.`,
+Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate workspace list
   stopgate workspace list --json | jq -r .[].path`,
 		Args:              term.NoArgs,
@@ -39,6 +39,8 @@ Exit code 0: listed. 3: the daemon is not running.`,
 	}, func(ctx context.Context, p *Plane, _ []string) error {
 		all, err := p.Workspaces(ctx)
 		switch {
+		case IsDown(err) && p.remains() == "":
+			return p.listNothing()
 		case err != nil:
 			return err
 		case p.asJSON:

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,10 +80,24 @@ func forQueue(err error, session string) error {
 		return term.WithHint(fmt.Errorf("session %s already has a queue", term.Shown(session)), "add to it with: stopgate queue add "+name+" COMMAND…\nshow it with: stopgate queue show "+name+"; replace it with: --replace")
 	case errors.Is(err, queue.ErrNone):
 		return term.WithHint(fmt.Errorf("session %s has no queue", term.Shown(session)), "list queues with: stopgate queue list")
+	case errors.Is(err, driver.ErrNoClient):
+		return term.WithHint(err, "start Claude Code in that session, or name another one (tmux list-sessions)")
 	case errors.Is(err, terminal.ErrNoSession):
 		return term.WithHint(fmt.Errorf("there is no tmux session %s", term.Shown(session)), otherName(session))
 	}
 	return err
+}
+
+// comfort tells a person at a terminal what is waited for, unless it is there right away: Claude Code may just be
+// starting. It is over with what it returns.
+func comfort(errOut io.Writer, session string) (stop func() bool) {
+	if _, ok := term.IsScreen(errOut); !ok {
+		return func() bool { return true }
+	}
+	const soon = 500 * time.Millisecond
+	return time.AfterFunc(soon, func() {
+		fmt.Fprintf(errOut, "waiting for Claude Code in session %s …\n", term.Shown(session))
+	}).Stop
 }
 
 // otherName is the name that a session may have instead.

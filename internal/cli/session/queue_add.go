@@ -25,7 +25,7 @@ cannot be typed. 2: invalid command line. 3: tmux is not installed.`,
   stopgate queue add main "Run the tests and fix what fails"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return term.BadUsage(fmt.Errorf("%s needs a session and at least one command", cmd.CommandPath()), "usage: "+cmd.UseLine())
+				return term.BadUsage(fmt.Errorf("%s needs a session and at least one command", term.Words(cmd)), "usage: "+cmd.UseLine())
 			}
 			return nil
 		},
@@ -38,7 +38,9 @@ func (d *desk) add(cmd *cobra.Command, args []string, asJSON bool) error {
 	ctx, stop := term.UntilSignal(cmd)
 	defer stop()
 
+	settled := comfort(cmd.ErrOrStderr(), order.Session)
 	q, added, err := d.driver.Add(ctx, order)
+	settled()
 	if err != nil || !added {
 		return d.report(cmd, order.Session, q, err, asJSON)
 	}

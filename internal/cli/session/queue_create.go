@@ -99,7 +99,9 @@ func (o *createOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := term.UntilSignal(cmd)
 	defer stop()
+	settled := comfort(cmd.ErrOrStderr(), order.Session)
 	q, err := desk.driver.Create(ctx, order)
+	settled()
 	return desk.report(cmd, order.Session, q, err, o.asJSON)
 }
 
@@ -112,7 +114,7 @@ func (o *createOptions) read(cmd *cobra.Command, args []string) (name string, te
 	in := cmd.InOrStdin()
 	switch {
 	case len(args) > 1:
-		return "", nil, term.BadUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "put the JSON in single quotes: '"+orderExample+"'")
+		return "", nil, term.BadUsage(fmt.Errorf("%s takes one argument, got %d", term.Words(cmd), len(args)), "put the JSON in single quotes: '"+orderExample+"'")
 	case len(args) == 1 && o.file != "":
 		return "", nil, term.BadUsage(errors.New("an argument and --file cannot be combined"), hint)
 	case len(args) == 1 && args[0] != "-":

@@ -2,17 +2,23 @@ package setup
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/here"
+	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/project/notify"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -45,8 +51,9 @@ doctor cannot tell.`,
 				e.add(doctor.Warn, "record", "the result cannot be kept for the web page: "+err.Error(), "")
 			}
 		}
-		e.invalid = h.GlobalErr != nil
+		e.invalid = h.GlobalErr != nil || e.Report.Invalid
 		e.validate(h)
+		e.notifies(ctx, h)
 		for _, pattern := range unprotected(ctx, h) {
 			e.add(doctor.Warn, "protect", "no file matches "+term.Shown(pattern), "correct the pattern under protect: in .gauntlet/config.yml")
 		}
@@ -61,7 +68,7 @@ doctor cannot tell.`,
 type examination struct {
 	doctor.Report
 	hasProject bool
-	invalid    bool // a file in force is not valid
+	invalid    bool // a file is not valid, be it in force or not
 }
 
 func (e *examination) add(level doctor.Level, what, text, hint string) {
@@ -82,6 +89,33 @@ func (e *examination) validate(h *here.Place) {
 		if path != "" && len(faults) == 0 {
 			e.add(doctor.OK, file.what, path+" is valid", "")
 		}
+	}
+}
+
+// notifies warns of ways to notify a person that nothing uses: hooks run only a command, and the rest is the
+// daemon's.
+func (e *examination) notifies(ctx context.Context, h *here.Place) {
+	ways := notify.Route(h.Global.Notify, paths.Home(os.Getenv), h.Root)
+	var keys []string
+	if ways.Desktop {
+		keys = append(keys, "notify.desktop")
+	}
+	if len(ways.URLs) > 0 {
+		keys = append(keys, "notify.urls")
+	}
+	if len(keys) == 0 || ways.Muted {
+		return
+	}
+
+	if !plane.ReadDaemon(ctx, h.StateDir).Running {
+		be := " is"
+		if len(keys) > 1 {
+			be = " are"
+		}
+		e.add(doctor.Warn, "notify", strings.Join(keys, " and ")+be+" sent by the daemon, which is not running", "stopgate daemon install")
+	}
+	if ways.Command == "" {
+		e.add(doctor.Warn, "notify", "a stop does not notify you: hooks use only notify.command, which is not set", "set notify.command in "+h.GlobalPath)
 	}
 }
 

@@ -1,12 +1,16 @@
 package setup
 
 import (
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
+	xterm "golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
@@ -14,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 func NewHooks() *cobra.Command {
@@ -52,6 +57,7 @@ func (f *scopeFlags) scope(cmd *cobra.Command) (scope settings.Scope, chosen boo
 
 func newHooksUninstall() *cobra.Command {
 	var where scopeFlags
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove the hooks (default: from every settings file in force here)",
@@ -73,11 +79,45 @@ other changes becomes what it was before, to the byte. Agents are refused.`,
 			if err != nil {
 				return err
 			}
+			if !chosen && !yes && xterm.IsTerminal(int(os.Stdin.Fd())) {
+				if err := agreeToUninstall(h, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+					return err
+				}
+			}
 			return uninstall(h, cmd.OutOrStdout(), only, chosen)
 		},
 	}
 	where.register(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
+}
+
+// agreeToUninstall asks a person before the hooks of all projects go: without a scope, that is easily overlooked.
+func agreeToUninstall(h *here.Place, in io.Reader, out io.Writer) error {
+	var lines []string
+	forAll := false
+	for _, file := range settings.Inspect(h.Root) {
+		if !file.Scope.Editable() || len(file.Entries) == 0 {
+			continue
+		}
+		line := plain.Name(file.Path)
+		if file.Scope == settings.User {
+			line, forAll = line+", for all projects", true
+		}
+		lines = append(lines, line)
+	}
+	if !forAll {
+		return nil
+	}
+
+	fmt.Fprintln(out, "This removes the hooks from")
+	for _, line := range lines {
+		fmt.Fprintln(out, "  - "+line)
+	}
+	if ok, err := (question.Asker{In: bufio.NewReader(in), Out: out}).Agreed("Continue?", "no"); err != nil || !ok {
+		return cmp.Or(err, errors.New("nothing was changed"))
+	}
+	return nil
 }
 
 // include takes the lines out by which git ignores a settings file that has no hooks any more, in no

@@ -78,7 +78,7 @@ go.mod, Cargo.toml, pyproject.toml).`,
 }
 
 func (o *initOptions) run(ctx context.Context, h *here.Place, in io.Reader, out io.Writer) error {
-	if err := trust.RequirePerson("set a project up", o.yes); err != nil {
+	if err := trust.RequirePerson("set up a project", o.yes); err != nil {
 		return err
 	}
 	exists, err := o.prepare(h)

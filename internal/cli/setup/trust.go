@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -22,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/owner"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 func NewTrust() *cobra.Command {
@@ -61,13 +64,17 @@ since. On a terminal it goes through $PAGER, or less.`,
 				}
 				return revokeApproval(out, h)
 			}
-			return approve(out, h, yes)
+			ask := &question.Asker{In: bufio.NewReader(cmd.InOrStdin()), Out: out}
+			if yes {
+				ask = nil
+			}
+			return approveAsking(out, h, yes, ask)
 		},
 	}
 	cmd.Flags().BoolVar(&show, "show", false, "show what would run and what changed; approve nothing")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "revoke the approval")
 	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved files back; edited files are moved aside")
-	cmd.Flags().BoolVar(&yes, "yes", false, "work without a terminal; for scripts (agents are refused)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask, and work without a terminal; for scripts (agents are refused)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with --show or --restore")
 	return cmd
 }
@@ -136,7 +143,12 @@ func notInBranch(h *here.Place) error {
 	return term.WithHint(errors.New(paths.ProjectConfig(h.Root)+" "+trust.NotInBranch), trust.GetHere)
 }
 
-func approve(out io.Writer, h *here.Place, yes bool) error {
+// approve is for commands by which a person has just set the project up: what there is was meant.
+func approve(out io.Writer, h *here.Place, yes bool) error { return approveAsking(out, h, yes, nil) }
+
+// approveAsking approves what there is. What was approved before and has changed is shown, and the person
+// asked, unless it is a script that runs this.
+func approveAsking(out io.Writer, h *here.Place, yes bool, ask *question.Asker) error {
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		return err
 	}
@@ -147,12 +159,12 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 		return term.WithHint(foreign, "if you trust it: "+foreign.Hint())
 	}
 	if !onlyOddjobs(h) {
-		if err := approveOwn(out, h); err != nil {
+		if err := approveOwn(out, h, ask); err != nil {
 			return err
 		}
 	}
 	if hasOddjobs(h) {
-		if err := approveOddjobs(out, h); err != nil {
+		if err := approveOddjobs(out, h, ask); err != nil {
 			return err
 		}
 	}
@@ -163,14 +175,17 @@ func approve(out io.Writer, h *here.Place, yes bool) error {
 }
 
 // approveOwn approves the project's .gauntlet.
-func approveOwn(out io.Writer, h *here.Place) error {
+func approveOwn(out io.Writer, h *here.Place, ask *question.Asker) error {
 	snapshot, err := h.Trust().Take(h.Root)
 	if err != nil {
 		return err
 	}
 	cfg, err := readSnapshot(h, snapshot)
 	if err != nil {
-		return term.WithCode(fmt.Errorf("not approved, because it is not valid (see: stopgate validate):\n%w", err), term.ExitUsage)
+		return term.WithCode(invalidToApprove(err), term.ExitUsage)
+	}
+	if err := agree(out, h, h.Trust(), snapshot, paths.GauntletDir, ask); err != nil {
+		return err
 	}
 	if err := h.Trust().ApproveSnapshot(snapshot, time.Now()); err != nil {
 		return err
@@ -179,6 +194,39 @@ func approveOwn(out io.Writer, h *here.Place) error {
 	cfg.print(out, "it runs")
 	noteUncovered(h, out, cfg.Project)
 	return nil
+}
+
+// agree shows how a snapshot differs from what was approved before, and asks. It is an error that the person
+// does not agree.
+func agree(out io.Writer, h *here.Place, store trust.Store, snapshot trust.Snapshot, folder string, ask *question.Asker) error {
+	standing, err := store.Standing(h.Root)
+	if ask == nil || err != nil || standing.State != trust.Edited {
+		return nil // a damaged approval is replaced
+	}
+	changes := standing.ChangesTo(snapshot)
+	if len(changes) == 0 {
+		return nil
+	}
+
+	var text strings.Builder
+	printChanges(&text, term.PaintFor(out), folder, changes)
+	if err := term.Page(out, text.String()); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	if ok, err := ask.Agreed("Approve "+plain.Count(len(changes), "changed file")+"?", "no"); err != nil || !ok { // no answer is no
+		fmt.Fprintln(out, "nothing was approved")
+		return term.ErrSilent
+	}
+	return nil
+}
+
+func invalidToApprove(err error) error {
+	hint := ""
+	if _, faulty := errors.AsType[*document.Faults](err); faulty {
+		hint = stop.FixAndApprove
+	}
+	return term.WithHint(fmt.Errorf("not approved, because it is not valid:\n%w", err), hint)
 }
 
 // noteUncovered says which of the commands would never run, because the client
@@ -388,9 +436,13 @@ func (c contents) rules() (lines []string) {
 		lines = append(lines, exempt.Setting+": "+exempt.Means)
 	}
 	if len(c.Protect.Patterns) > 0 {
-		then := "you are told when an agent changes them"
+		them := "them"
+		if len(c.Protect.Patterns) == 1 && !strings.ContainsAny(c.Protect.Patterns[0], "*?[{") {
+			them = "it"
+		}
+		then := "you are told when an agent changes " + them
 		if c.Protect.Blocks {
-			then = "changing them blocks the stop once"
+			then = "changing " + them + " blocks the stop once"
 		}
 		lines = append(lines, "it protects "+plain.Line(strings.Join(c.Protect.Patterns, ", "))+": "+then)
 	}

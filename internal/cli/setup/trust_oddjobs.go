@@ -11,6 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/question"
 )
 
 // oddjobsView is how the runbooks in .oj/runbooks stand to what was approved of them.
@@ -64,10 +65,13 @@ func (v oddjobsView) print(out io.Writer, p term.Paint, h *here.Place) {
 }
 
 // approveOddjobs approves the runbooks of oddjobs as they are now.
-func approveOddjobs(out io.Writer, h *here.Place) error {
+func approveOddjobs(out io.Writer, h *here.Place, ask *question.Asker) error {
 	store := h.Trust().Oddjobs()
 	snapshot, err := store.Take(h.Root)
 	if err != nil {
+		return err
+	}
+	if err := agree(out, h, store, snapshot, paths.OddjobsDir+"/"+paths.RunbooksDir, ask); err != nil {
 		return err
 	}
 	if err := store.ApproveSnapshot(snapshot, time.Now()); err != nil {

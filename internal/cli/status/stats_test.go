@@ -73,6 +73,20 @@ func TestStatsOfProofs(t *testing.T) {
 	}
 }
 
+// The numbers add up: a stop that was neither allowed nor blocked is counted by its own name.
+func TestStatsAddUp(t *testing.T) {
+	tally := played()
+	for range 2 {
+		tally.Add(stops.Of(&event.Record{Kind: event.Answered, Event: "Stop", Decision: "reject", Time: time.Now(), Verdicts: []event.Verdict{{Keeper: "protocol", Outcome: "could_not_run", Status: "invalid_payload"}}}))
+	}
+	tally.Add(stops.Of(&event.Record{Kind: event.Received, Event: "Stop", Session: "s1", Time: time.Now()}))
+	s := statsOf(tally, everywhere)
+	want := "10 in 3 sessions: 5 allowed, 2 blocked, 2 with an unreadable payload, 1 without an answer"
+	if text := strings.Join(s.lines(false, math.MaxInt), "\n"); !strings.Contains(text, want) {
+		t.Errorf("not %q:\n%s", want, text)
+	}
+}
+
 // A gate that takes less than a millisecond ran all the same; one that was only ever proven did not.
 func TestStatsOfAFastGate(t *testing.T) {
 	var tally stops.Tally

@@ -83,9 +83,17 @@ func (s *stats) period() string {
 	return text + ", in all projects"
 }
 
+// decisions are how the stops were answered. The numbers add up to all of them.
 func (s *stats) decisions() string {
 	t := &s.Totals
-	text := fmt.Sprintf("%d allowed, %d blocked", t.Stops-t.Blocked-t.Gaps[stops.NoAnswer]-t.Gaps[stops.BadPayload], t.Blocked)
+	unread, unanswered := t.Gaps[stops.BadPayload], t.Gaps[stops.NoAnswer]
+	text := fmt.Sprintf("%d allowed, %d blocked", t.Stops-t.Blocked-unanswered-unread, t.Blocked)
+	if unread > 0 {
+		text += fmt.Sprintf(", %d with an unreadable payload", unread)
+	}
+	if unanswered > 0 {
+		text += fmt.Sprintf(", %d without an answer", unanswered)
+	}
 	if t.GaveUp > 0 {
 		text += fmt.Sprintf(", %d of the allowed although something still failed", t.GaveUp)
 	}

@@ -20,6 +20,8 @@ const (
 	// whyHeight is how many lines an explanation takes at most, where what must be said fits: those of
 	// a terminal, without the one for the prompt.
 	whyHeight = 23
+	// whyColumn is where what is said begins, behind the name of the line.
+	whyColumn = 12
 	// mostGates are the gates that are listed one by one, for each thing that is said of them.
 	mostGates = 6
 	// tailLines are the last lines of a log: at least and at most.
@@ -61,8 +63,7 @@ func (w *whyWriter) headline(mark, text string) []string {
 
 // row is a text behind its name.
 func (w *whyWriter) row(name, text string) []string {
-	const column = 9
-	return term.Hang(w.paint.Faint(term.Pad(name, column)), w.wrap(text, column))
+	return term.Hang(w.paint.Faint(term.Pad(name, whyColumn)), w.wrap(text, whyColumn))
 }
 
 func (w *whyWriter) wrap(text string, taken int) []string {
@@ -107,12 +108,6 @@ func (w *whyWriter) judged(s *stops.Stop) (lines []string) {
 	for i := range s.Trees {
 		t := &s.Trees[i]
 		text := term.Shown(t.Root)
-		if t.Tree != "" {
-			text += fmt.Sprintf(", content %.12s", t.Tree)
-		}
-		if t.Approval != "" {
-			text += fmt.Sprintf(", approval %.12s", t.Approval)
-		}
 		if t.Why != "" {
 			text += ", not judged: " + t.Why
 		} else {
@@ -148,7 +143,7 @@ func (w *whyWriter) gates(name string, s *stops.Stop, outcomes ...string) (lines
 		width = max(20, width-taken)
 	}
 	for i, line := range term.Table(rows, width, nil) {
-		lines = append(lines, w.paint.Faint(term.Pad(name, 9))+marks[i]+" "+line)
+		lines = append(lines, w.paint.Faint(term.Pad(name, whyColumn))+marks[i]+" "+line)
 		name = ""
 	}
 	if more > 0 {
@@ -200,7 +195,7 @@ func (w *whyWriter) keepers(s *stops.Stop) (lines []string) {
 		notes = append(notes, w.row("note", plain.Cut(plain.Line(v.Message), 300))...)
 	}
 	if said := reasons(&asked); said != "" {
-		lines = w.row("keepers", said)
+		lines = w.row("decided by", said)
 	}
 	return append(lines, notes...)
 }
@@ -230,7 +225,7 @@ func (w *whyWriter) logs(s *stops.Stop, room int) (lines []string) {
 	more := max(0, len(failed)-most)
 	failed = failed[:len(failed)-more]
 	for _, g := range failed {
-		path := w.paint.Faint(term.Pad("log", 9)) + term.Shown(g.Log) // whole: it is to be copied
+		path := w.paint.Faint(term.Pad("log", whyColumn)) + term.Shown(g.Log) // whole: it is to be copied
 		share := min(max(room/len(failed)-w.rows(path), leastTail), mostTail)
 		lines = append(lines, path)
 		for _, line := range logEnd(w.stateDir, g.Log, share) {

@@ -11,12 +11,18 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stopgate/stopgate/internal/project/document"
 )
 
 // FlagError explains flags that were not understood. Where a command was not understood before
 // them, that is the reason.
 func FlagError(cmd *cobra.Command, err error) error {
 	usage := UsageError{error: err, Hint: "see: " + cmd.CommandPath() + " --help"}
+	if flag := unknownFlag(err); flag != "" {
+		usage.Hint = document.Hint(flag, flagNames(cmd), usage.Hint)
+	}
 	if cmd.HasSubCommands() {
 		if unknown, ok := errors.AsType[UsageError](NoArgs(cmd, cmd.Flags().Args())); ok {
 			usage = unknown
@@ -26,6 +32,33 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return usage
 }
 
+// unknownFlag is the flag that there is not, as it was written; "" where an error is about something else.
+func unknownFlag(err error) string {
+	unknown := (*pflag.NotExistError)(nil)
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	return "--" + unknown.GetSpecifiedName()
+}
+
+func flagNames(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return names
+}
+
+// Words are a command's without the program's name, which stands before every error.
+func Words(cmd *cobra.Command) string {
+	_, words, found := strings.Cut(cmd.CommandPath(), " ")
+	if !found {
+		return cmd.CommandPath()
+	}
+	return words
+}
+
 // NoArgs refuses arguments, and guesses the command that was meant.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -33,7 +66,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	}
 	hint := "see: " + cmd.CommandPath() + " --help"
 	if !cmd.HasSubCommands() {
-		return BadUsage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]), hint)
+		return BadUsage(fmt.Errorf("%s takes no argument, got %q", Words(cmd), args[0]), hint)
 	}
 	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = 2 // letters
@@ -62,7 +95,7 @@ func OneArg(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return BadUsage(fmt.Errorf("%s takes one argument, got %d", cmd.CommandPath(), len(args)), "usage: "+cmd.UseLine())
+	return BadUsage(fmt.Errorf("%s takes one argument, got %d", Words(cmd), len(args)), "usage: "+cmd.UseLine())
 }
 
 // AtMostOneArg wants one argument or none.

@@ -88,10 +88,10 @@ func BadUsage(err error, hint string) error { return UsageError{error: err, Hint
 
 // Complaint is why a command failed and what to do about it.
 type Complaint struct {
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	Code    int    `json:"exit_code"`
-	Name    string `json:"-"` // of the program
+	Message string
+	Hint    string
+	Code    int
+	Name    string // of the program
 	told    bool
 }
 
@@ -149,11 +149,9 @@ func Complain(err error) int {
 
 // PrintJSON tells a program why a command failed, on one line: what streams prints it last.
 func (c Complaint) PrintJSON(out io.Writer) error {
-	text, err := rawjson.Marshal(struct {
-		Error Complaint `json:"error"`
-	}{c})
+	text, err := rawjson.Complaint(c.Message, c.Hint, c.Code)
 	if err == nil {
-		_, err = out.Write(append(visibleJSON(text), '\n'))
+		_, err = out.Write(visibleJSON(text))
 	}
 	return err
 }

@@ -34,6 +34,7 @@ var Situations = []Situation{
 	{ExitCouldNotRun, "a program is missing"},
 	{ExitCouldNotRun, "another run holds the lock"},
 	{ExitCouldNotRun, "the daemon is not running"},
+	{ExitCouldNotRun, "this machine is not in a fleet"},
 	{ExitCancelled, "what the command waited for was cancelled"},
 	{ExitInterrupted, "interrupted"},
 }

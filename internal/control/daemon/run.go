@@ -313,6 +313,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		Log: d.Log, Now: d.Now, Wake: d.jobs, News: d.jobsChanged,
 		Sign:    func(text []byte) ([]byte, error) { return member.Sign(d.StateDir, text) },
 		Unheard: func() (time.Duration, bool) { return d.fleet.Load().Heart().Unheard() },
+		InFleet: func() bool { _, err := member.Load(d.StateDir); return !errors.Is(err, member.ErrNone) },
 	})
 	p.desk, p.JobPlane = d.desk, d.desk
 	p.clerk = newClerk(p, d.items)

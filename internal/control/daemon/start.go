@@ -22,6 +22,20 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
+// AnswerCommands is what a daemon answers that is asked for the commands of a project's runbooks: the commands or,
+// if it is not ok, why there are none. No daemon needs to run for it.
+func AnswerCommands(stateDir, config, project string) (answer any, ok bool) {
+	p := plane{opts: Options{StateDir: stateDir, Config: config}}
+	commands, err := p.Commands(context.Background(), project)
+	if err == nil {
+		return commands, true
+	}
+	if refusal, known := errors.AsType[*api.Error](err); known {
+		return refusal.Failure, false
+	}
+	return daemonapi.Failure{Code: "internal", Error: err.Error()}, false
+}
+
 // Commands are those of a project's runbooks.
 func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command, error) {
 	shelf, err := p.shelf(project)
@@ -161,6 +175,8 @@ type tree struct {
 	name string // below the project's root, slash-separated
 	live string
 	dir  string // of what may run: the same, or the approved copy of it
+	// known means that the directory is there or something of it was approved.
+	known bool
 }
 
 // shelf reads a project's runbooks: those that a person approved, where that is asked
@@ -215,6 +231,9 @@ func (p *plane) trusted(s *shelf, approvedOnly bool) error {
 	oddErr := s.approved(&s.oddjobs, store.Oddjobs())
 	switch {
 	case s.own.dir == "" && s.oddjobs.dir == "":
+		if !s.own.known && !s.oddjobs.known {
+			return api.Refusal("not_found", "no project: there is no "+paths.GauntletDir+" in "+s.root, "set it up with: stopgate init")
+		}
 		if disk.IsDir(s.oddjobs.live) && !disk.IsDir(s.own.live) {
 			return oddErr
 		}
@@ -230,6 +249,7 @@ func (p *plane) trusted(s *shelf, approvedOnly bool) error {
 // approved finds what was approved of a directory; the error says why there is nothing.
 func (s *shelf) approved(t *tree, store trust.Store) error {
 	standing, err := store.Standing(s.root)
+	t.known = disk.IsDir(t.live) || err != nil || standing.State != trust.Untrusted
 	notice := ""
 	switch {
 	case err != nil:

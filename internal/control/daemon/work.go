@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -159,7 +160,7 @@ func (s shelf) queue(name string) (runbook.Queue, error) {
 	case len(s.faults) > 0:
 		return runbook.Queue{}, api.Refusal("invalid", s.faults.Error(), "see: stopgate runbook check")
 	}
-	return runbook.Queue{}, api.Refusal("invalid", fmt.Sprintf("there is no queue %.80q", name), document.OrValid("queue", name, known))
+	return runbook.Queue{}, api.Refusal("invalid", fmt.Sprintf("there is no queue %.80q", name), cmp.Or(document.OrValid("queue", name, known), "no runbook of this project defines a queue"))
 }
 
 // RetryWork lets an item be tried again that failed or is dead.
@@ -284,7 +285,7 @@ func (p *plane) SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (dae
 		}
 	}
 	if found.Queue.Name == "" && s.On {
-		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), document.OrValid("worker", s.Name, known))
+		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), cmp.Or(document.OrValid("worker", s.Name, known), "no runbook of this project defines a worker"))
 	}
 	changed, err := p.core.file(ctx, root, func(known *intake.Project) []intake.Fact {
 		switch {
@@ -299,7 +300,7 @@ func (p *plane) SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (dae
 	case err != nil:
 		return daemonapi.Worker{}, asFailure(err)
 	case changed == 0 && found.Queue.Name == "":
-		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), document.OrValid("worker", s.Name, known))
+		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), cmp.Or(document.OrValid("worker", s.Name, known), "no runbook of this project defines a worker"))
 	}
 	p.intakeChanged()
 	return p.workerView(root, found), nil

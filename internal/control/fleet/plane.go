@@ -150,7 +150,7 @@ func (p *Plane) stranger(host string) error {
 	name, me := p.f.Self()
 	switch {
 	case name == "":
-		return api.Refusal("not_found", "this machine is in no fleet, so there is no machine "+host, "see: stopgate fleet status")
+		return api.Refusal("not_found", "this machine is not in a fleet, so there is no machine "+host, "see: stopgate fleet status")
 	case len(p.f.members()) == 0:
 		return api.Refusal("unavailable", "this machine is not connected to its fleet, and does not know whether there is a machine "+host, "see: stopgate fleet status")
 	}

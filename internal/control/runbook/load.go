@@ -219,6 +219,18 @@ func (s Set) noCommand(name, runbook string, known []string) error {
 	return fmt.Errorf("there is no command %q: this project has no runbook with commands", name)
 }
 
+// Meant guesses the command, pipeline or agent that was meant by a name, or says something else.
+func (s Set) Meant(name, otherwise string) string {
+	var names []string
+	for _, book := range s.Runbooks {
+		names = slices.AppendSeq(names, maps.Keys(book.Commands))
+		names = slices.AppendSeq(names, maps.Keys(book.Pipelines))
+		names = slices.AppendSeq(names, maps.Keys(book.Agents))
+	}
+	slices.Sort(names)
+	return document.Hint(name, slices.Compact(names), otherwise)
+}
+
 // called reports whether that is what a person calls the runbook.
 func (r Runbook) called(name string) bool {
 	full, name := filepath.ToSlash(r.Path), filepath.ToSlash(name)

@@ -163,9 +163,9 @@ func TestIssue20JobsWhileTheFleetIsAway(t *testing.T) {
 		}
 	}
 	s.plane.set(func() {
-		s.plane.noJobs = &api.Error{Failure: daemonapi.Failure{Code: "unavailable", Error: "this machine is not connected to a fleet, and does not know its jobs"}}
+		s.plane.noJobs = &api.Error{Failure: daemonapi.Failure{Code: "unavailable", Error: "this machine is not connected to its fleet, and does not know the jobs"}}
 	})
-	if r := v.get("/jobs"); r.status != http.StatusOK || !strings.Contains(r.body, "does not know its jobs") || strings.Contains(r.body, "No job waits") {
+	if r := v.get("/jobs"); r.status != http.StatusOK || !strings.Contains(r.body, "does not know the jobs") || strings.Contains(r.body, "No job waits") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }

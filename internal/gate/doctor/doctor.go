@@ -67,6 +67,8 @@ type Place struct {
 type Report struct {
 	Findings []Finding
 	Commands int // that the project has, as far as that could be read
+	// Invalid means that the project's files as they are now could not be approved.
+	Invalid bool
 }
 
 // Examine looks at everything, in the order in which a stop would meet it.
@@ -81,7 +83,7 @@ func Examine(ctx context.Context, place Place) Report {
 	e.gates(ctx)
 	e.timeouts()
 	e.probe(ctx)
-	return Report{Findings: e.findings, Commands: e.commands}
+	return Report{Findings: e.findings, Commands: e.commands, Invalid: e.invalid}
 }
 
 // Live reports whether enforcement is known to work.
@@ -108,6 +110,8 @@ type examination struct {
 	commands    int               // what it would run
 	jobs        []*gauntlet.Job   // which of them are gates
 	elsewhere   []string          // programs of entries that the client finds in another place
+	edited      bool              // an approved copy is in force, and not the files as they are
+	invalid     bool              // the files as they are could not be approved
 	findings    []Finding
 }
 
@@ -456,8 +460,11 @@ func (e *examination) configuration() {
 	}
 	e.commands = len(project.Commands()) + len(gates.Commands())
 	name := paths.ProjectConfig(e.Root)
-	if !paths.HasConfig(e.Root) {
+	switch {
+	case !paths.HasConfig(e.Root):
 		name = "the approved configuration"
+	case e.edited:
+		name = "the approved copy of " + name
 	}
 	switch denials := len(project.Deny); {
 	case e.commands+denials == 0:
@@ -482,14 +489,36 @@ func (e *examination) uncovered(event hook.Event) {
 	e.findings[len(e.findings)-1].Part = event != hook.Stop
 }
 
-// examineEdited warns of a configuration that is not in force and could not be
-// approved.
-func (e *examination) examineEdited(live string) {
+// approvable is why the files as they are could not be approved; nil where they could.
+func approvable(live string) error {
 	project, err := config.LoadProject(live, live)
 	if err == nil {
 		_, err = config.LoadGates(live, live, project)
 	}
+	return err
+}
+
+// unapproved notes a project that was never approved, and why it could not be.
+func (e *examination) unapproved(live string) {
+	err := approvable(live)
+	hint := "stopgate trust"
 	if err != nil {
+		hint = stop.FixAndApprove
+	}
+	e.find(Dead, "trust", live+" was never approved: nothing in it runs", hint)
+
+	if err != nil {
+		e.invalid = true
+		e.faulty(Warn, live, live, err)
+	}
+}
+
+// examineEdited warns of a configuration that is not in force and could not be
+// approved.
+func (e *examination) examineEdited(live string) {
+	e.edited = true
+	if err := approvable(live); err != nil {
+		e.invalid = true
 		e.find(Warn, "config", live+" is invalid now, so it cannot be approved", "stopgate validate")
 		e.faulty(Warn, live, live, err)
 	}
@@ -503,7 +532,7 @@ func (e *examination) trusted(live string) string {
 		e.find(Dead, "trust", err.Error(), "stopgate trust")
 		return ""
 	case standing.State == trust.Untrusted:
-		e.find(Dead, "trust", live+" was never approved: nothing in it runs", "stopgate trust")
+		e.unapproved(live)
 		return ""
 	case standing.Absent(os.Environ()):
 		e.find(Warn, "trust", fmt.Sprintf("%s %s: %s", paths.ProjectConfig(e.Root), trust.NotInBranch, standing.Content.Remedy()), trust.GetHere)

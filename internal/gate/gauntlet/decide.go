@@ -43,7 +43,7 @@ func (s *Stop) observes() bool { return s.Global.Observes(s.Project.Config) }
 func (s *Stop) Verdict(r *Result) keeper.Verdict {
 	v := Verdict(r)
 	if !s.Alone {
-		v.Summary = ofGates(v.Summary)
+		v.Summary = r.inOwnWords(v.Summary)
 	}
 	if r.Status.IsBlocking() {
 		reason := Reason
@@ -75,6 +75,9 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	if !set.Enabled {
 		r := said(StopHookDisabled, "The stop hook is disabled by configuration; no gate was run.")
 		r.Unjudged = "stop_hook.enabled is false"
+		if name, value, set := config.StopHookVariable(s.Environ); set {
+			r.Unjudged = name + "=" + value
+		}
 		if s.hasOpenFailures() {
 			r.Warnings = []string{"gates were failing here when the stop hook was disabled"}
 		}

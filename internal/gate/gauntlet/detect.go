@@ -48,6 +48,28 @@ func Detect(ctx context.Context, o Options) (Detection, error) {
 	return d, nil
 }
 
+// ProvenJobs are the ids of the jobs that a run would not start: they passed before for exactly what there is now. Where
+// that cannot be found out, all would run.
+func ProvenJobs(ctx context.Context, o Options, jobs []*Job) map[string]bool {
+	e := newExecution(o)
+	v := &view{}
+	var err error
+	if v.state, err = e.ledger.Read(); err != nil || v.state.Damaged {
+		return nil
+	}
+	if e.look(ctx, v) != nil {
+		return nil
+	}
+
+	found, prover := map[string]bool{}, e.prover(v, v.tree)
+	for _, job := range jobs {
+		if _, ok := e.proven(ctx, v, prover, job, prover.key(ctx, job)); ok {
+			found[job.ID()] = true
+		}
+	}
+	return found
+}
+
 // Jobs lists every job of a project, whatever has changed.
 func Jobs(project *keeper.Project, environ []string) []*Job {
 	return planner{root: project.Root, gates: project.Gates, ci: inCI(environ)}.all()

@@ -38,11 +38,27 @@ func toldOf(r *Result, quiet bool) string {
 
 // Sentence is the message as a person reads it: the older tool's hook answers with its own words.
 func (r *Result) Sentence() string {
-	text := ofGates(r.Message)
-	if text == r.Message {
+	text := r.inOwnWords(r.Message)
+	switch {
+	case text == r.Message:
 		return text
+	case r.Status == Failed:
+		return text + "." // it begins with a gate, whose name is as it is
 	}
 	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// inOwnWords is a message of the result as stopgate says it, without a full stop.
+func (r *Result) inOwnWords(message string) string {
+	failed := r.with(GateFailed)
+	switch {
+	case len(failed) == 0 || message == "":
+	case r.Status == Failed:
+		return names(failed) + " failed"
+	case r.Status == RetryLimitExceeded:
+		return fmt.Sprintf("retry limit reached after %s (%s); reset it with `stopgate clean`", plain.Count(r.Failures, "failed run"), names(failed))
+	}
+	return ofGates(message)
 }
 
 // ofGates is a message in our own words: the older tool speaks of its gauntlet.

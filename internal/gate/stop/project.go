@@ -260,14 +260,26 @@ func (s *Service) starts(payload hook.Payload) []string {
 // distrust tells what an unapproved project would run and deny. One that would do
 // neither is not worth a word.
 func (p *Place) distrust(dir string) {
-	project, err := read(dir, dir, true)
-	would := "its configuration cannot be read"
-	if err == nil {
-		if would = wouldDo(project); would == "" {
-			return
-		}
+	if what, help := Unapproved(dir); what != "" {
+		p.cannot("trust", "untrusted", what+". "+strings.ToUpper(help[:1])+help[1:])
 	}
-	p.cannot("trust", "untrusted", fmt.Sprintf("%s was never approved, so nothing in it runs: %s. Read it, then approve it with: stopgate trust", dir, would))
+}
+
+// FixAndApprove is what helps where a configuration could not be approved as it is.
+const FixAndApprove = "fix it (stopgate validate), then approve it (stopgate trust)"
+
+// Unapproved says of a .gauntlet that was never approved what it would do or what is wrong with
+// it, and what a person does about it. Both are empty where it would do nothing.
+func Unapproved(dir string) (what, help string) {
+	never := dir + " was never approved, so nothing in it runs"
+	project, err := read(dir, dir, true)
+	if err != nil {
+		return never + ", and it is not valid: " + firstLine(err), FixAndApprove
+	}
+	if would := wouldDo(project); would != "" {
+		return never + ": " + would, "read it, then approve it with: stopgate trust"
+	}
+	return "", ""
 }
 
 // wouldDo is what a project would run and deny if it were approved; empty where that is nothing.

@@ -57,7 +57,7 @@ func TestRulingT3UnreadableAndNeverApproved(t *testing.T) {
 	s := newScene(t, "")
 	s.config("hooks: [\n")
 	s.enforce()
-	wantAllow(t, s.stop(nil), "stopgate trust", "cannot be read")
+	wantAllow(t, s.stop(nil), "stopgate trust", "stopgate validate", s.path(".gauntlet/config.yml")+":1:")
 }
 
 func TestRulingT3ManyCommandsAreShortened(t *testing.T) {

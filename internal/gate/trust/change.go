@@ -27,7 +27,14 @@ func (s Standing) Changes() (all []Change, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.ChangesTo(Snapshot{files: live}), nil
+}
 
+// ChangesTo are those between what was approved and a snapshot: what a person agrees to is what is approved then.
+func (s Standing) ChangesTo(snapshot Snapshot) (all []Change) {
+	if s.Content == nil {
+		return nil
+	}
 	files := map[string]*Change{}
 	at := func(path string) *Change {
 		if files[path] == nil {
@@ -38,7 +45,7 @@ func (s Standing) Changes() (all []Change, err error) {
 	for _, f := range s.Content.files {
 		at(f.Path).Before = &Version{f.Data, f.Exec}
 	}
-	for _, f := range live {
+	for _, f := range snapshot.files {
 		at(f.Path).After = &Version{f.Data, f.Exec}
 	}
 
@@ -48,5 +55,5 @@ func (s Standing) Changes() (all []Change, err error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	return all, nil
+	return all
 }

@@ -65,11 +65,10 @@ func ResolveStopHook(variables []string, project, global StopHook, defaults Stop
 // disabled is what keeps gates from running at a stop; nil where they do.
 func disabled(variables []string, project, global StopHook, projectFile, globalFile string) *Exemption {
 	const means = "no gate runs at a stop"
-	const name = "GAUNTLET_STOP_HOOK_ENABLED"
 	if ResolveStopHook(variables, project, global, StopHookSettings{Enabled: true}).Enabled {
 		return nil
 	}
-	if value := environ.Get(variables, name); parseSwitch(strings.TrimSpace(value)) != nil {
+	if name, value, set := StopHookVariable(variables); set {
 		return &Exemption{Setting: name + ": " + value, Means: means}
 	}
 	file := projectFile
@@ -77,6 +76,14 @@ func disabled(variables []string, project, global StopHook, projectFile, globalF
 		file = globalFile
 	}
 	return &Exemption{"stop_hook.enabled: false", means, file}
+}
+
+// StopHookVariable is the variable that turns the stop hook on or off, if it is set to something that means one
+// of them.
+func StopHookVariable(variables []string) (name, value string, set bool) {
+	name = "GAUNTLET_STOP_HOOK_ENABLED"
+	value = strings.TrimSpace(environ.Get(variables, name))
+	return name, value, parseSwitch(value) != nil
 }
 
 // firstSet returns the first that is not nil.

@@ -268,6 +268,9 @@ func (d *Driver) find(ctx context.Context, session string) (terminal.Pane, error
 	return panes[0], nil
 }
 
+// ErrNoClient is that of a pane in which something else runs.
+var ErrNoClient = errors.New("does not run Claude Code")
+
 // awaitClient waits for a client that has not told of itself: it may be just starting,
 // and a queue that is there before its first hook would be taken for a leftover. A pane
 // without a client is refused. The pane that it gives is the client's own word for it.
@@ -284,7 +287,7 @@ func (d *Driver) awaitClient(ctx context.Context, session string, pane terminal.
 	}
 	view, err := t.await(t.pace.Start, func(v terminal.View) bool { return there() || v.State != terminal.NoPrompt })
 	if err == nil && !there() && view.State == terminal.NoPrompt {
-		err = fmt.Errorf("pane %s does not run Claude Code", pane.ID)
+		err = fmt.Errorf("session %s %w (pane %s)", session, ErrNoClient, pane.ID)
 	}
 	if err == nil && !there() {
 		_, err = t.await(t.pace.Report, func(terminal.View) bool { return there() })

@@ -24,3 +24,16 @@ func encode(v any, indent string) ([]byte, error) {
 	}
 	return text.Bytes(), nil
 }
+
+// Complaint is the line by which a command that was called with --json says why it failed.
+func Complaint(message, hint string, code int) ([]byte, error) {
+	type complaint struct {
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+		Code    int    `json:"exit_code"`
+	}
+	text, err := Marshal(struct {
+		Error complaint `json:"error"`
+	}{complaint{message, hint, code}})
+	return append(text, '\n'), err
+}

@@ -73,23 +73,35 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	defer stop()
 	c := &command{in: in, out: out, errOut: errOut, now: time.Now}
 	err := c.run(ctx, args)
-	coded, isCoded := errors.AsType[codeError](err)
 	switch {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil:
+		c.complain("interrupted", "", exitInterrupted)
 		return exitInterrupted
 	case errors.Is(err, errSilent):
 		return exitFailed
 	}
 	fmt.Fprintf(errOut, "stopgate: %s\n", plain.Text(err.Error()))
+	coded, isCoded := errors.AsType[codeError](err)
 	if !isCoded {
-		return exitFailed
+		coded.code = exitFailed
 	}
 	if coded.hint != "" {
 		fmt.Fprintln(errOut, coded.hint)
 	}
+	c.complain(plain.Text(err.Error()), coded.hint, coded.code)
 	return coded.code
+}
+
+// complain tells a program why the command failed, where it asked for JSON.
+func (c *command) complain(message, hint string, code int) {
+	if !c.json {
+		return
+	}
+	if text, err := rawjson.Complaint(message, hint, code); err == nil {
+		_, _ = c.out.Write(text) // a reader that is gone still has the exit code
+	}
 }
 
 func (c *command) run(ctx context.Context, args []string) (err error) {

@@ -129,11 +129,12 @@ func address(t *testing.T) string {
 // From one machine to two, and back.
 func TestIssue20OneHub(t *testing.T) {
 	s := newScene(t)
-	s.fails(1, "stopgate fleet init NAME", "desk", "status")
-	s.fails(1, "in no fleet", "desk", "doctor")
-	s.fails(1, "in no fleet", "desk", "invite")
-	s.refuses("in no fleet", "stopgate fleet init NAME", "desk", "leave")
-	s.refuses("in no fleet", "stopgate fleet init NAME", "desk", "leave", "laptop")
+	s.fails(3, "stopgate fleet init NAME", "desk", "status")
+	s.fails(3, `{"error":{"message":"this machine is not in a fleet","hint":"create one with: stopgate fleet init NAME; `, "desk", "status", "--json")
+	s.fails(3, "not in a fleet", "desk", "doctor")
+	s.fails(3, "not in a fleet", "desk", "invite")
+	s.fails(3, "stopgate fleet init NAME", "desk", "leave")
+	s.fails(3, "not in a fleet", "desk", "leave", "laptop")
 	where := address(t)
 	out := s.ok("desk", "init", "home", "--name", "desk", "--user", "anna", "--hub", where)
 	for _, want := range []string{"the fleet home is made; this machine is desk", where, "not highly available", "stopgate fleet invite"} {
@@ -142,6 +143,7 @@ func TestIssue20OneHub(t *testing.T) {
 		}
 	}
 	s.fails(1, "in the fleet home already, as desk", "desk", "init", "home")
+	s.fails(1, `{"error":{"message":"this machine is in the fleet home already`, "desk", "init", "home", "--json")
 
 	token := s.token("desk")
 	out = s.ok("laptop", "join", token, "--name", "laptop")
@@ -317,5 +319,5 @@ func TestIssue20BadAddresses(t *testing.T) {
 	s.fails(2, "unknown flag", "a", "init", "home", "--nonsense")
 	s.fails(2, "one of init, invite", "a", "dance")
 	s.fails(3, "cannot listen at port", "a", "init", "home", "--name", "a", "--hub", taken.Addr().String())
-	s.fails(1, "in no fleet", "a", "status")
+	s.fails(3, "not in a fleet", "a", "status")
 }

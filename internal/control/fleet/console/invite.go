@@ -87,7 +87,7 @@ func (c *command) inviteNATS(id member.Identity, user string, runs bool) error {
 // noFleet is the error of a command that needs a fleet.
 func (c *command) noFleet(err error) error {
 	if errors.Is(err, member.ErrNone) {
-		return withHint(err, "make one with: stopgate fleet init NAME; or join one with: stopgate fleet join TOKEN")
+		return codeError{err, exitCouldNotRun, member.MakeOrJoin}
 	}
 	return err
 }

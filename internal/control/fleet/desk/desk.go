@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
@@ -36,6 +37,8 @@ type Options struct {
 	Wake <-chan struct{}
 	Log  *slog.Logger
 	Now  func() time.Time
+	// InFleet reports whether the machine is in a fleet at all; nil is yes.
+	InFleet func() bool
 	// Unheard is for how long no beat of ours was acknowledged; false where none ever was.
 	Unheard func() (time.Duration, bool)
 }
@@ -148,7 +151,10 @@ func (d *Desk) session() (*session, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.now == nil {
-		return nil, api.Refusal("unavailable", "this machine is not connected to a fleet, and does not know its jobs", "see: stopgate fleet status")
+		if d.InFleet != nil && !d.InFleet() {
+			return nil, api.Refusal("unavailable", member.ErrNone.Error()+", so it has no jobs", member.MakeOrJoin)
+		}
+		return nil, api.Refusal("unavailable", "this machine is not connected to its fleet, and does not know the jobs", "see: stopgate fleet status")
 	}
 	return d.now, nil
 }
@@ -167,8 +173,10 @@ func (d *Desk) unheard(s *session) float64 {
 func (d *Desk) reached(ctx context.Context, did string) (*session, error) {
 	s, err := d.session()
 	switch {
+	case err != nil && d.InFleet != nil && !d.InFleet():
+		return nil, api.Refusal("unavailable", member.ErrNone.Error()+": nothing was "+did, member.MakeOrJoin)
 	case err != nil:
-		return nil, api.Refusal("unavailable", "this machine is not connected to a fleet: nothing was "+did, "see: stopgate fleet status")
+		return nil, api.Refusal("unavailable", "this machine is not connected to its fleet: nothing was "+did, "see: stopgate fleet status")
 	case d.unheard(s) > 0:
 		ago := daemonapi.Span(time.Duration(d.unheard(s)) * time.Second)
 		return nil, api.Refusal("unavailable", "this machine is not connected to its fleet, which has not answered for "+ago+": nothing was "+did, "see: stopgate fleet status")

@@ -203,14 +203,27 @@ func TestIssue20TwoDesksShareJobs(t *testing.T) {
 
 // Without a fleet nothing is half done.
 func TestIssue20JobsWithoutAFleet(t *testing.T) {
-	d := New(options(claimtest.New(1)))
+	for _, in := range []bool{true, false} {
+		testNoLink(t, in)
+	}
+}
+
+func testNoLink(t *testing.T, inFleet bool) {
+	t.Helper()
+	o := options(claimtest.New(1))
+	o.InFleet = func() bool { return inFleet }
+	d := New(o)
+	says := "this machine is not connected to its fleet"
+	if !inFleet {
+		says = "this machine is not in a fleet"
+	}
 	_, added := d.AddJob(t.Context(), daemonapi.AddJob{ID: one, ProjectName: "shop", Command: "fix"})
 	_, shown := d.Job(t.Context(), one)
 	_, listed := d.Jobs(t.Context(), &api.Query{Limit: 1})
 	_, cancelled := d.CancelJob(t.Context(), one)
 	_, set := d.SetCap(t.Context(), daemonapi.SetCap{Name: "x"})
 	for what, err := range map[string]error{"add": added, "show": shown, "list": listed, "cancel": cancelled, "set": set} {
-		if daemonapi.Code(err) != "unavailable" || !strings.Contains(err.Error(), "not connected to a fleet") {
+		if daemonapi.Code(err) != "unavailable" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -98,7 +98,10 @@ const (
 )
 
 // ErrNone says that a machine is in no fleet.
-var ErrNone = errors.New("this machine is in no fleet")
+var ErrNone = errors.New("this machine is not in a fleet")
+
+// MakeOrJoin is what a person does about that.
+const MakeOrJoin = "create one with: stopgate fleet init NAME; or join one with: stopgate fleet join TOKEN"
 
 // Load reads who this machine is. The error is ErrNone where it is in no fleet.
 func Load(stateDir string) (Identity, error) {
