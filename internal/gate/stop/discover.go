@@ -30,8 +30,10 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 			roots = append(roots, root)
 		}
 	}
-	for _, start := range c.starts(payload) {
-		add(c.nearest(start))
+	if root != "" { // else the search for it has looked there
+		for _, start := range c.starts(payload) {
+			add(c.nearest(start))
+		}
 	}
 	if session == nil {
 		return roots, nil

@@ -23,7 +23,7 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, since Sta
 	if branches := w.branches(ctx, scope, p); len(branches) > 0 {
 		all = append(all, "commits on "+list(branches))
 	}
-	if newer(filepath.Join(w.common(p), "logs", "refs", "stash"), since.Time) {
+	if newer(stashLog(w.common(p)), since.Time) {
 		all = append(all, "a stash (git stash list)")
 	}
 	if ignored := w.ignored(ctx, p, since.Time, files); len(ignored) > 0 {
@@ -34,9 +34,14 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, since Sta
 
 // AsideStamp changes when Aside may say something else although the tree is the same.
 func (w *Worktree) AsideStamp(p Position) string {
-	common := w.common(p)
-	stamp := ""
-	for _, file := range append(w.ruleFiles(p), filepath.Join(common, "logs", "refs", "stash")) {
+	return stampOf(append(w.ruleFiles(p), stashLog(w.common(p))))
+}
+
+func stashLog(common string) string { return filepath.Join(common, "logs", "refs", "stash") }
+
+// stampOf changes when one of the files does.
+func stampOf(files []string) (stamp string) {
+	for _, file := range files {
 		if info, err := os.Stat(file); err == nil {
 			stamp += fmt.Sprint(info.Size(), info.ModTime().UnixNano(), " ")
 		}
@@ -66,7 +71,7 @@ func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, cha
 		return nil
 	}
 	all, _ := w.repo.IgnoredPlaces(ctx) // it is only told
-	for _, name := range append(all, w.ignoredInModules(ctx, p, since)...) {
+	for _, name := range all {
 		if w.holds(strings.TrimSuffix(name, "/")) && newer(w.abs(name), since) {
 			names = append(names, name)
 		}

@@ -2,8 +2,6 @@ package change
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +16,8 @@ func (w *Worktree) AsideWithin(ctx context.Context, t Tree, p Position, since ti
 	if since.IsZero() || len(t.repositories) == 0 {
 		return nil
 	}
+	outer := w.common(p) + string(filepath.Separator)
+	users := slices.DeleteFunc(w.ruleFiles(p), func(file string) bool { return strings.HasPrefix(file, outer) })
 	var ignored []string
 	for _, name := range t.repositories {
 		common, _, found := paths.Repository(w.abs(name))
@@ -27,7 +27,7 @@ func (w *Worktree) AsideWithin(ctx context.Context, t Tree, p Position, since ti
 		if newer(stashLog(common), since) {
 			all = append(all, "a stash in "+list([]string{name})+" (git stash list)")
 		}
-		if !slices.ContainsFunc(w.rulesWithin(common, p), func(file string) bool { return newer(file, since) }) {
+		if !slices.ContainsFunc(append(w.rulesWithin(common, w.abs(name)), users...), func(file string) bool { return newer(file, since) }) {
 			continue
 		}
 		places, _ := git.At(w.abs(name), w.environ).IgnoredPlaces(ctx) // it is only told
@@ -43,27 +43,12 @@ func (w *Worktree) AsideWithin(ctx context.Context, t Tree, p Position, since ti
 	return all
 }
 
-// rulesWithin may say what git ignores in a repository within the tree: its own files, and the user's.
-func (w *Worktree) rulesWithin(common string, p Position) []string {
-	outer := w.common(p) + string(filepath.Separator)
-	users := slices.DeleteFunc(w.ruleFiles(p), func(file string) bool { return strings.HasPrefix(file, outer) })
-	return append(users, filepath.Join(common, "info", "exclude"), filepath.Join(common, "config"))
-}
-
 // StampWithin changes when AsideWithin may say something else although the tree is the same.
 func (w *Worktree) StampWithin(t Tree) (stamp string) {
 	for _, name := range t.repositories {
-		common, _, found := paths.Repository(w.abs(name))
-		if !found {
-			continue
-		}
-		for _, file := range []string{stashLog(common), filepath.Join(common, "info", "exclude"), filepath.Join(common, "config")} {
-			if info, err := os.Stat(file); err == nil {
-				stamp += fmt.Sprint(info.Size(), info.ModTime().UnixNano(), " ")
-			}
+		if common, _, found := paths.Repository(w.abs(name)); found {
+			stamp += stampOf(append(w.rulesWithin(common, w.abs(name)), stashLog(common)))
 		}
 	}
 	return stamp
 }
-
-func stashLog(common string) string { return filepath.Join(common, "logs", "refs", "stash") }

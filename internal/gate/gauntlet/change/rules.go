@@ -1,17 +1,11 @@
 package change
 
 import (
-	"context"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -20,9 +14,7 @@ import (
 // a few short files takes less time than starting a process.
 func (w *Worktree) ruleFiles(p Position) []string {
 	r := ruleSet{home: environ.Get(w.environ, "HOME"), top: p.Toplevel}
-	common := w.common(p)
-	r.add(filepath.Join(common, "info", "exclude"))
-	r.config(filepath.Join(common, "config"))
+	r.repository(w.common(p))
 	r.config(filepath.Join(p.GitDir, "config.worktree"))
 
 	user := environ.Get(w.environ, "XDG_CONFIG_HOME")
@@ -41,9 +33,14 @@ func (w *Worktree) ruleFiles(p Position) []string {
 	if filepath.Separator == '/' {
 		r.config("/etc/gitconfig")
 	}
-	for _, module := range modules(common) {
-		r.module(module)
-	}
+	return r.files
+}
+
+// rulesWithin may say what git ignores in a repository within the tree, besides the user's files: those that its own
+// configuration names.
+func (w *Worktree) rulesWithin(common, top string) []string {
+	r := ruleSet{home: environ.Get(w.environ, "HOME"), top: top}
+	r.repository(common)
 	return r.files
 }
 
@@ -77,10 +74,10 @@ func (r *ruleSet) config(file string) {
 	}
 }
 
-// module takes the git directory of a submodule.
-func (r *ruleSet) module(dir string) {
-	r.add(filepath.Join(dir, "info", "exclude"))
-	r.config(filepath.Join(dir, "config"))
+// repository takes what the worktrees of a repository share.
+func (r *ruleSet) repository(common string) {
+	r.add(filepath.Join(common, "info", "exclude"))
+	r.config(filepath.Join(common, "config"))
 }
 
 // path is one that a configuration names.
@@ -95,52 +92,6 @@ func (r *ruleSet) path(dir, name string) string {
 		return filepath.Clean(name)
 	}
 	return filepath.Join(dir, name)
-}
-
-// modules are the git directories of submodules, those of submodules in them included.
-func modules(common string) (dirs []string) {
-	root := filepath.Join(common, "modules")
-	entries, _ := os.ReadDir(root) // most repositories have none
-	for _, entry := range entries {
-		_ = filepath.WalkDir(filepath.Join(root, entry.Name()), func(path string, e fs.DirEntry, err error) error {
-			switch {
-			case err != nil || !e.IsDir():
-				return err
-			case disk.Exists(filepath.Join(path, "HEAD")): // a name may have folders
-				dirs = append(append(dirs, path), modules(path)...)
-				return fs.SkipDir
-			}
-			return nil
-		})
-	}
-	return dirs
-}
-
-// ignoredInModules are the places in submodules that rules of theirs hide, where those are as new as
-// a moment: git says nothing about them for the repository.
-func (w *Worktree) ignoredInModules(ctx context.Context, p Position, since time.Time) (names []string) {
-	for _, dir := range modules(w.common(p)) {
-		r := ruleSet{home: environ.Get(w.environ, "HOME"), top: p.Toplevel}
-		r.module(dir)
-		if !slices.ContainsFunc(r.files, func(file string) bool { return newer(file, since) }) {
-			continue
-		}
-		for _, s := range settingsIn(filepath.Join(dir, "config")) {
-			if s.name != "core.worktree" {
-				continue
-			}
-			top := r.path(dir, s.value)
-			within, err := filepath.Rel(w.root, top)
-			if err != nil {
-				continue
-			}
-			all, _ := git.At(top, w.environ).IgnoredPlaces(ctx) // it is only told
-			for _, name := range all {
-				names = append(names, filepath.ToSlash(within)+"/"+name)
-			}
-		}
-	}
-	return names
 }
 
 // setting is a variable of git's configuration: section and name in lower case, without a subsection.

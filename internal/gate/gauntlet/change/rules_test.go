@@ -83,18 +83,6 @@ func TestE12NewIgnoreRulesAreTold(t *testing.T) {
 			},
 			func(t *testing.T, r *gittest.Repo, home string) { check(t, os.Symlink(home+"/old", home+"/rules")) },
 		},
-		"a submodule's": {
-			func(t *testing.T, r *gittest.Repo, home string) {
-				r.Git("init", "-q", home+"/m")
-				r.Git("-C", home+"/m", "commit", "-q", "--allow-empty", "-m", "m")
-				r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", home+"/m", "lib/m")
-				r.Commit("module")
-			},
-			func(t *testing.T, r *gittest.Repo, _ string) {
-				put(t, r.Path(".git/modules/lib/m/info/exclude"), "red\n")
-				put(t, r.Path("lib/m/red"), "")
-			},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := gittest.Dir(t)
