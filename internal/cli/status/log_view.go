@@ -210,21 +210,25 @@ func elapsed(d time.Duration) string {
 }
 
 // details are the messages of the verdicts, and where to read what gates printed that did not
-// pass.
+// pass. A message that a gate's line says again is left out.
 func details(r *event.Record) (lines []string) {
-	for _, o := range r.Verdicts {
-		for line := range strings.Lines(o.Message) {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
-	}
+	var logs []string
 	for _, tree := range r.Trees {
 		for _, g := range tree.Gates {
 			if g.Log != "" && g.Outcome != string(gauntlet.GatePassed) {
-				lines = append(lines, fmt.Sprintf("%s %s, log: %s", plain.Name(g.Job), strings.ReplaceAll(g.Outcome, "_", " "), plain.Name(g.Log)))
+				logs = append(logs, fmt.Sprintf("%s %s, log: %s", plain.Name(g.Job), strings.ReplaceAll(g.Outcome, "_", " "), plain.Name(g.Log)))
 			}
 		}
 	}
-	return lines
+	for _, o := range r.Verdicts {
+		for line := range strings.Lines(o.Message) {
+			line = strings.TrimSuffix(line, "\n")
+			if !slices.ContainsFunc(logs, func(log string) bool { return strings.HasPrefix(log, line+", log: ") }) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return append(lines, logs...)
 }
 
 // describe is the event with what tells it from others of its name.
