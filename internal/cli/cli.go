@@ -21,6 +21,7 @@ import (
 // Main runs the command line and returns the exit code. Hooks come first, before
 // the command tree is even built: Claude Code waits for them.
 func Main(args []string) int {
+	growStack(len(args))
 	if rest, isLaunch := launcher.LaunchCall(args); isLaunch {
 		return launcher.RunLaunch(args[0], rest, func() error {
 			root := newRoot(program.Called(args[0]))
@@ -55,6 +56,15 @@ func Main(args []string) int {
 		_ = complaint.PrintJSON(cmd.OutOrStdout())
 	}
 	return complaint.Code
+}
+
+// growStack grows the stack while there is next to nothing on it. A hook needs this much, and would
+// get there in four steps: each copies all frames and loads the tables that describe them.
+//
+//go:noinline
+func growStack(i int) byte {
+	var room [20 << 10]byte
+	return room[i%len(room)]
 }
 
 // explainAs is term.Explain with the commands by the names that the program has them by.

@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/test/docs"
 )
 
-// Whoever asks for help sees how each command is called, and what its exit code means.
+// A person who asks for help sees how each command is called, and what its exit code means.
 func TestEveryCommandExplainsItself(t *testing.T) {
 	for _, root := range []*cobra.Command{newRoot("stopgate"), newOddjobs()} {
 		explains(t, root)

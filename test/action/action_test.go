@@ -326,14 +326,14 @@ func TestIssue19ActionVerifiesProofs(t *testing.T) {
 	remote := filepath.Join(j.temp, "remote")
 	repo.Git("init", "-q", "--bare", remote)
 	repo.Git("remote", "add", "origin", remote)
-	j.want(0, "no attestation counts: ")
+	j.want(0, "no attestation used: ")
 
 	repo.Git("notes", "--ref=stopgate", "add", "-m", "{}")
 	repo.Git("push", "-q", "origin", "refs/notes/stopgate")
 	repo.Git("update-ref", "-d", "refs/notes/stopgate")
-	j.want(0, "no attestation counts: ")
+	j.want(0, "no attestation used: ")
 	repo.Git("notes", "--ref=stopgate", "show") // it was fetched
-	if got := checktest.Read(t, j.summary); !strings.Contains(got, "no attestation counts") {
+	if got := checktest.Read(t, j.summary); !strings.Contains(got, "no attestation used") {
 		t.Errorf("summary\n%s", got)
 	}
 }

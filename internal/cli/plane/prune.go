@@ -33,7 +33,7 @@ func NewPrune() *cobra.Command {
 		Short: "Remove finished pipelines with their logs and files",
 		Long: `Remove pipelines and agent runs that have ended, with their logs and files, and trim their events
 from the daemon's store. Removed are those that ended longer ago than retention.keep in the global
-config (30 days), and then the oldest until the rest takes no more than retention.keep_size (1 GiB).
+config (30 days), and then the oldest until the rest takes at most retention.keep_size (1 GiB).
 The daemon does this by itself once an hour; this command does it now, and asks first.
 
 What has not ended is never removed. stopgate log verify shows what was trimmed, when and by whom.

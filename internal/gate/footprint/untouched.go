@@ -16,12 +16,16 @@ const (
 	coarseTick = 2 * time.Second
 )
 
+// device is a file system as the kernel numbers it.
+type device uint64
+
 // Untouched reports whether nothing in the working tree at top has changed since a moment, by the times that the
 // system keeps of its files and folders and that no program sets: then it is what a session found that began at that
 // moment. In doubt it is not. The times have to come from the clock that the moment is from, as those of the
 // directory local do: the clock of a share may be another one.
 func Untouched(ctx context.Context, top, local string, moment time.Time) bool {
-	if !sameDevice(top, local) {
+	device, known := deviceOf(local)
+	if !known {
 		return false
 	}
 	seen := 0
@@ -35,8 +39,8 @@ func Untouched(ctx context.Context, top, local string, moment time.Time) bool {
 			}
 			return nil
 		}
-		changed, known := changedAt(path)
-		if !known || !isBefore(changed, moment) {
+		changed, on := changedAt(path)
+		if on != device || path == top && !entry.IsDir() || !isBefore(changed, moment) {
 			return fs.ErrInvalid
 		}
 		return nil

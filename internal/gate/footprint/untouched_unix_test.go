@@ -44,6 +44,11 @@ func TestE13WhatNothingHasTouched(t *testing.T) {
 
 func TestE13InDoubtATreeWasTouched(t *testing.T) {
 	top, later := t.TempDir(), time.Now().Add(time.Hour)
+	link := filepath.Join(t.TempDir(), "link")
+	check(t, os.Symlink(top, link))
+	if Untouched(t.Context(), link, top, later) {
+		t.Error("a link says nothing about the tree")
+	}
 	if !Untouched(t.Context(), top, top, later) {
 		t.Error("nothing was touched")
 	}

@@ -3,6 +3,6 @@ package footprint
 import "time"
 
 // changedAt knows nothing on Windows, where a program can set back every time that is easily read.
-func changedAt(string) (at time.Time, known bool) { return time.Time{}, false }
+func changedAt(string) (at time.Time, on device) { return time.Now(), 0 }
 
-func sameDevice(string, string) bool { return false }
+func deviceOf(string) (on device, known bool) { return 0, false }

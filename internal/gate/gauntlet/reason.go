@@ -41,7 +41,7 @@ func Reason(r *Result, verifies bool) string {
 		f.gate(&failed[i], len(failed)-i)
 	}
 	if r.ConsoleLogPath != "" {
-		f.Say("\nFull log: `%s`\n", plain.Name(r.ConsoleLogPath))
+		f.Say("\nLog of the whole run: `%s`\n", plain.Name(r.ConsoleLogPath))
 	}
 	return f.Text
 }

@@ -141,15 +141,21 @@ func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hoo
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(lookPatience, c.left(c.timeout(payload, nil))/2))
 	defer cancel()
-	top, found := paths.GitRoot(project.Root)
+	root := paths.Canonical(project.Root)
+	top, found := paths.GitRoot(root)
 	if !found {
-		top = project.Root
+		top = root
 	}
-	if !footprint.Untouched(ctx, top, c.StateDir, session.Prompted) {
+	untouched := func() bool { return footprint.Untouched(ctx, top, c.StateDir, session.Prompted) }
+	if !untouched() {
+		return ""
+	}
+	tree := gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now)
+	if !untouched() { // something was written while the tree was read
 		return ""
 	}
 	c.protect(ctx, []*keeper.Project{project}, session)
-	return gauntlet.TreeOf(ctx, project, c.StateDir, c.Environ, c.Now)
+	return tree
 }
 
 // lookPatience is how long a stop may look whether a tree is as the agent found it, before the gates run.
@@ -266,14 +272,26 @@ func (c *call) tellOnce(place *Place, payload hook.Payload, session *footprint.S
 	if session == nil {
 		return
 	}
-	roots = slices.DeleteFunc(roots, func(root string) bool { return slices.Contains(session.Told, root) })
+	roots = slices.DeleteFunc(roots, func(root string) bool { return slices.Contains(session.Told, toldAs(status, root)) })
 	if len(roots) == 0 {
 		return
 	}
-	c.update(payload, place.Root, session, func(s *footprint.Session) { s.Told = append(s.Told, roots...) })
+	c.update(payload, place.Root, session, func(s *footprint.Session) {
+		for _, root := range roots {
+			s.Told = append(s.Told, toldAs(status, root))
+		}
+	})
 	place.Verdicts = append(place.Verdicts, keeper.Verdict{
 		Keeper: "work", Outcome: keeper.Passed, Status: status, Message: message(plain.Line(strings.Join(roots, ", "))),
 	})
+}
+
+// toldAs is what is remembered of a message about a tree. Older sessions have the bare root for "unnamed".
+func toldAs(status, root string) string {
+	if status == "unnamed" {
+		return root
+	}
+	return status + ":" + root
 }
 
 // nearest is the nearest project upward from a directory; empty where there is none.

@@ -827,6 +827,19 @@ func TestE13WhatAVisitFinds(t *testing.T) {
 		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
 		wantBlock(t, s.stop(nil), dir)
 	})
+	t.Run("something has changed behind a link", func(t *testing.T) {
+		s := newWork(t)
+		dir := visit(s)
+		link := filepath.Join(t.TempDir(), "link")
+		check(t, os.Symlink(dir, link))
+		s.later()
+		s.prompt("do it", nil)
+		s.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+		ahead := time.Now().Add(90 * time.Minute)
+		check(t, os.Chtimes(filepath.Join(dir, "red"), ahead, ahead))
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": link})
+		wantBlock(t, s.stop(fields{"cwd": link}), "check:.:t")
+	})
 	t.Run("no prompt was seen", func(t *testing.T) {
 		s := newWork(t)
 		dir := visit(s)

@@ -68,9 +68,9 @@ func (c *Content) linkAgain(r *Restoration) (err error) {
 		}
 		r.Moved = append(r.Moved, "")
 	}
-	target, err := filepath.Rel(filepath.Dir(c.live), c.real)
-	if err != nil {
-		target = c.real
+	target := c.real
+	if within, err := filepath.Rel(filepath.Dir(c.live), c.real); err == nil && filepath.IsLocal(within) {
+		target = within // out of the project a relative one would depend on the way that root was reached by
 	}
 	return os.Symlink(target, c.live)
 }

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,59 +75,21 @@ func (r Repo) parents(ctx context.Context, commits []string) (all [][]string, er
 // Touched gives the files below the directory that each commit changed, relative to the directory. Of
 // a merge they are those that it changed itself.
 func (r Repo) Touched(ctx context.Context, commits []string) (map[string][]string, error) {
-	out, err := r.about(ctx, ids(commits), nil, "diff-tree", "--stdin", "-r", "-z", "--cc", "--root", "--raw", "--no-renames", "--ignore-submodules=none", "--relative")
-	if err != nil {
-		return nil, err
-	}
-	files, merged := parseTouched(out)
-	if len(merged) == 0 {
-		return files, nil
-	}
-	prefix, err := r.output(ctx, "rev-parse", "--show-prefix")
-	if err != nil {
-		return nil, err
-	}
-	for commit, names := range merged {
-		for _, name := range names {
-			if below, is := strings.CutPrefix(name, strings.TrimSuffix(prefix, "\n")); is {
-				files[commit] = append(files[commit], below)
-			}
+	wrote, err := r.Wrote(ctx, commits)
+	files := map[string][]string{}
+	for commit, ids := range wrote {
+		if len(ids) > 0 {
+			files[commit] = slices.Sorted(maps.Keys(ids))
 		}
 	}
-	return files, nil
-}
-
-// parseTouched tells names from ids by the modes before each name: a file may be named like a commit.
-// Those of a merge have several modes, and git names them from the top of the work tree, whatever it was
-// asked for.
-func parseTouched(out string) (files, merged map[string][]string) {
-	files, merged = map[string][]string{}, map[string][]string{}
-	commit := ""
-	var into map[string][]string
-	for record := range records(out) {
-		switch {
-		case into != nil:
-			into[commit] = append(into[commit], record)
-			into = nil
-		case strings.HasPrefix(record, "::"):
-			into = merged
-		case strings.HasPrefix(record, ":"):
-			into = files
-		default:
-			commit = record
-		}
-	}
-	return files, merged
+	return files, err
 }
 
 // Held gives the contents that files got by the commits of tip that another one does not have, by their
 // names relative to the directory. Both must be ids that git gave. Of very many files it tells some.
 func (r Repo) Held(ctx context.Context, from, tip string, names []string) (map[string][]Blob, error) {
 	args := []string{"log", "-z", "--raw", "--no-abbrev", "--format=", "--no-renames", "--full-history", "--relative", "--no-show-signature", tip, "^" + from, "--"}
-	for _, name := range names[:min(len(names), atOnce)] {
-		args = append(args, ":(literal)"+name)
-	}
-	out, err := r.output(ctx, args...)
+	out, err := r.output(ctx, append(args, literal(names[:min(len(names), atOnce)])...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,19 @@ func (r Repo) Listed(ctx context.Context, tree string, names ...string) (map[str
 	if len(names) > atOnce {
 		names = nil // all of them take one process, too
 	}
-	out, err := r.output(ctx, slices.Concat([]string{"ls-tree", "-r", "-z", tree, "--"}, names)...)
+	out, err := r.output(ctx, slices.Concat([]string{"ls-tree", "-r", "-z", tree, "--"}, literal(names))...)
 	if err != nil {
 		return nil, err
 	}
 	return parseBlobs(out), nil
+}
+
+// literal are names as git takes them where it expects patterns.
+func literal(names []string) (patterns []string) {
+	for _, name := range names {
+		patterns = append(patterns, ":(literal)"+name)
+	}
+	return patterns
 }
 
 // atOnce is how many names a command line holds in any case.

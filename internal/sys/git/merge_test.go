@@ -27,6 +27,27 @@ func TestWhatAMergeTouchedBelowTheTop(t *testing.T) {
 	if diff := cmp.Diff(map[string][]string{merge: {"a"}}, touched); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
+	wrote, err := at(gittest.At(t, repo.Path("sub"))).Wrote(t.Context(), []string{merge})
+	if diff := cmp.Diff(map[string]map[string]string{merge: {"a": repo.Git("rev-parse", "HEAD:sub/a")}}, wrote); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// A name that looks like a pattern is a name.
+func TestFilesNamedLikePatterns(t *testing.T) {
+	repo := gittest.New(t)
+	repo.Write("sub/:x", "1\n", "sub/:(glob)y", "2\n", "sub/*", "3\n", "sub/x", "4\n")
+	commit := repo.Commit("all")
+	below := at(gittest.At(t, repo.Path("sub")))
+	for _, name := range []string{":x", ":(glob)y", "*"} {
+		listed, err := below.Listed(t.Context(), commit, name)
+		if _, found := listed[name]; !found || len(listed) != 1 || err != nil {
+			t.Errorf("%s: listed %v, %v", name, listed, err)
+		}
+		if _, found, err := below.BlobAt(t.Context(), commit, name); !found || err != nil {
+			t.Errorf("%s: not found, %v", name, err)
+		}
+	}
 }
 
 // Two sides of everything that can become of a file, and what git makes of them.

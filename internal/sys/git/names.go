@@ -180,7 +180,7 @@ func (r Repo) Ignored(ctx context.Context) ([]string, error) {
 // BlobAt is a file's content in a commit or a tree, and whether there is one. The name is
 // relative to the directory.
 func (r Repo) BlobAt(ctx context.Context, tree, name string) (Blob, bool, error) {
-	out, err := r.output(ctx, "ls-tree", "-z", tree, "--", name)
+	out, err := r.output(ctx, "ls-tree", "-z", tree, "--", ":(literal)"+name)
 	if err != nil {
 		return Blob{}, false, err
 	}

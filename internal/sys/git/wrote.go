@@ -5,35 +5,58 @@ import (
 	"strings"
 )
 
-// Wrote gives what each commit made of the files below the directory that Touched names: their ids, by
-// name; an id of zeros for a file that it deleted.
+// Wrote gives what each commit made of the files below the directory, relative to it: their ids, by name; an id
+// of zeros for a file that it deleted. Of a merge they are those that it changed itself.
 func (r Repo) Wrote(ctx context.Context, commits []string) (map[string]map[string]string, error) {
 	out, err := r.about(ctx, ids(commits), nil, "diff-tree", "--stdin", "-r", "-z", "--cc", "--root", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", "--relative")
 	if err != nil {
 		return nil, err
 	}
-	return parseWrote(out), nil
+	wrote, merged := parseWrote(out)
+	if len(merged) == 0 {
+		return wrote, nil
+	}
+	prefix, err := r.output(ctx, "rev-parse", "--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	for commit, ids := range merged {
+		for name, id := range ids {
+			if below, is := strings.CutPrefix(name, strings.TrimSuffix(prefix, "\n")); is {
+				wrote[commit][below] = id
+			}
+		}
+	}
+	return wrote, nil
 }
 
 // parseWrote reads the id of a commit, then for each file its modes, ids and status, the new id last of
-// the ids, and its name.
-func parseWrote(out string) map[string]map[string]string {
-	wrote := map[string]map[string]string{}
+// the ids, and its name. A file may be named like a commit, so names are told from ids by the modes before them. Those
+// of a merge have several modes, and git names them from the top of the work tree, whatever it was asked for.
+func parseWrote(out string) (wrote, merged map[string]map[string]string) {
+	wrote, merged = map[string]map[string]string{}, map[string]map[string]string{}
 	commit, id := "", ""
+	var into map[string]map[string]string
 	for record := range records(out) {
 		field := strings.Fields(record)
 		switch {
-		case id != "":
-			wrote[commit][record] = id
-			id = ""
+		case into != nil:
+			if into[commit] == nil {
+				into[commit] = map[string]string{}
+			}
+			into[commit][record] = id
+			into = nil
 		case strings.HasPrefix(record, ":") && len(field) >= 2:
-			id = field[len(field)-2]
+			id, into = field[len(field)-2], wrote
+			if strings.HasPrefix(record, "::") {
+				into = merged
+			}
 		default:
 			commit = record
 			wrote[commit] = map[string]string{}
 		}
 	}
-	return wrote
+	return wrote, merged
 }
 
 // RawContents calls each with the index and the content of every blob, as git has it, unless it is larger than

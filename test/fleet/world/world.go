@@ -132,20 +132,23 @@ func (w *World) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	var left []int
+	var parts []string
 	for range pause.Doubling(ctx, 10*time.Millisecond, 200*time.Millisecond) {
-		left := w.everything()
+		left = w.everything()
 		err = errors.Join(err, Signal(left, syscall.SIGKILL)) // what was being forked meanwhile
-		if len(left) == 0 && (w.Network == nil || len(w.Network.Left()) == 0) {
-			break
+		if w.Network != nil {
+			parts = w.Network.Left()
+		}
+		if len(left) == 0 && len(parts) == 0 {
+			break // to look again would find others: the kernel gives a number of a namespace away once it is free
 		}
 	}
-	for _, pid := range w.everything() {
+	for _, pid := range left {
 		err = errors.Join(err, fmt.Errorf("process %d %s does not end", pid, commandOf(pid)))
 	}
-	if w.Network != nil {
-		for _, part := range w.Network.Left() {
-			err = errors.Join(err, fmt.Errorf("%s is left of the network", part))
-		}
+	for _, part := range parts {
+		err = errors.Join(err, fmt.Errorf("%s is left of the network", part))
 	}
 	if w.janitor == nil {
 		return errors.Join(err, os.RemoveAll(w.Dir))

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
-// A tree of which some cannot be read can be told from others all the same, by the stat of that. It proves
+// A tree that cannot be read whole can be told from others all the same, by the stat of that. It proves
 // nothing.
 func TestMarkOfATreeThatCannotBeReadWhole(t *testing.T) {
 	tests := map[string]struct {

@@ -144,6 +144,9 @@ func (s *search) hide(ctx context.Context, name, why string, since time.Time) {
 		walk := walker{w: s.w}
 		_ = walk.folder(ctx, strings.TrimSuffix(name, "/"), depth) // as above
 		for _, file := range walk.list {
+			if ctx.Err() != nil {
+				return
+			}
 			if at, err := s.dir.lstat(file); err == nil && at.isA(typeRegular) && s.fresh(file, at, since) {
 				s.take(file, why, at)
 			}
@@ -162,7 +165,7 @@ func (s *search) fresh(name string, info stat, since time.Time) bool {
 // came reports whether a folder of the project, or one that it is in, may have been moved since a
 // moment. A new entry changes both of a folder's times, a new name only one.
 func (s *search) came(dir string, since int64) bool {
-	if dir == "." || strings.HasPrefix(dir, "..") {
+	if dir == "." || dir == ".." || strings.HasPrefix(dir, "../") {
 		return false
 	}
 	known, found := s.arrived[dir]

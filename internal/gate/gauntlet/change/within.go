@@ -8,7 +8,7 @@ import (
 )
 
 // within keeps the commits that are part of the history of tip, with the files that they touched, and
-// those of which it has the content all the same: a remote that squashes or rebases what it merges makes
+// those whose content it has all the same: a remote that squashes or rebases what it merges makes
 // other commits of them. Of these only the files count that tip has so.
 func (w *Worktree) within(ctx context.Context, commits []string, tip string) (here []string, touched map[string][]string, err error) {
 	if tip == "" || len(commits) == 0 {
