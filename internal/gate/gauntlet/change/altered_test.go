@@ -192,15 +192,21 @@ func TestKeptTreesAreForgotten(t *testing.T) {
 	w := open(t, r)
 	first := kept(t, w)
 	var last string
-	for i := range maxKept + 2 {
+	for i := range leastKept + 2 {
 		r.Write("a", strings.Repeat("x", i))
 		last = kept(t, w)
 	}
-	all, err := os.ReadDir(w.keptDir())
-	check(t, err)
-	if len(all) != maxKept {
-		t.Errorf("%d trees are kept", len(all))
+	wantKept := func(n int) {
+		t.Helper()
+		if all, err := os.ReadDir(w.keptDir()); len(all) != n || err != nil {
+			t.Errorf("%d trees are kept, want %d; %v", len(all), n, err)
+		}
 	}
+	wantKept(leastKept + 3) // there is room
+
+	check(t, os.Truncate(w.keptFile(last), maxRoom))
+	w.forget()
+	wantKept(leastKept)
 	if _, err := os.Stat(w.keptFile(last)); err != nil {
 		t.Error(err)
 	}

@@ -16,9 +16,14 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
-// maxKept is how many trees are kept of a project: one for each session that works in it, and they mostly
-// share one. A tree of 5,000 files takes half a megabyte.
-const maxKept = 8
+// Of the trees of a project, the last few are kept in any case, and as many more as fit into some room: every
+// stop that passes keeps one, and a session may go back to what it found long before those of others. A tree of 5,000
+// files takes half a megabyte.
+const (
+	leastKept = 8
+	maxKept   = 256
+	maxRoom   = 64 << 20
+)
 
 // headName is where the list of a tree keeps the commit that HEAD was. No file can have this name.
 const headName = ".git"
@@ -49,15 +54,18 @@ func (w *Worktree) Keep(ctx context.Context, t Tree) error {
 // forget removes the trees that were not used for longest.
 func (w *Worktree) forget() {
 	kept, _ := os.ReadDir(w.keptDir())
-	used := map[string]time.Time{}
+	var trees []os.FileInfo
 	for _, e := range kept {
 		if info, err := e.Info(); err == nil {
-			used[e.Name()] = info.ModTime()
+			trees = append(trees, info)
 		}
 	}
-	slices.SortFunc(kept, func(a, b os.DirEntry) int { return used[b.Name()].Compare(used[a.Name()]) })
-	for _, e := range kept[min(len(kept), maxKept):] {
-		_ = os.Remove(w.keptFile(e.Name()))
+	slices.SortFunc(trees, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	room := int64(maxRoom)
+	for i, tree := range trees {
+		if room -= tree.Size(); i >= maxKept || i >= leastKept && room < 0 {
+			_ = os.Remove(w.keptFile(tree.Name()))
+		}
 	}
 }
 
@@ -76,6 +84,8 @@ func (w *Worktree) heads(ctx context.Context, repositories []string) map[string]
 
 // kept is a tree that was kept: its files, and the commits that HEAD was in it and in the repositories within it.
 func (w *Worktree) kept(id string) (files []entry, heads map[string]string, err error) {
+	now := time.Now()
+	_ = os.Chtimes(w.keptFile(id), now, now) // it is in use
 	data, err := regular.Read(w.keptFile(id), maxIndex)
 	if err == nil {
 		files, err = decodeIndex(data)
