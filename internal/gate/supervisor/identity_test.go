@@ -46,6 +46,7 @@ func TestIdentity(t *testing.T) {
 		"a commit":           {func(r *gittest.Repo, _ *session) { r.Git("commit", "--quiet", "--allow-empty", "-m", "x") }, false, false},
 		"a file":             {func(r *gittest.Repo, _ *session) { r.Write("a.go", "package b\n") }, true, false},
 		"an untracked file":  {func(r *gittest.Repo, _ *session) { r.Write("b.go", "") }, true, false},
+		"a clone within":     {func(r *gittest.Repo, _ *session) { r.Git("init", "--quiet", "inner"); r.Write("inner/x", "") }, true, false},
 		"a file is gone":     {func(r *gittest.Repo, _ *session) { r.Remove("a.go") }, true, false},
 		"git is gone":        {func(r *gittest.Repo, _ *session) { check(t, os.RemoveAll(r.Path(".git"))) }, false, false}, // the files are the same
 		"the session":        {func(_ *gittest.Repo, s *session) { s.Payload.SessionID = "x" }, false, true},
@@ -77,9 +78,9 @@ func TestIdentity(t *testing.T) {
 // What cannot be told exactly is not known, and never the same as anything.
 func TestIdentityThatIsNotKnown(t *testing.T) {
 	for name, change := range map[string]func(r *gittest.Repo, s *session){
-		"nobody asks":       func(_ *gittest.Repo, s *session) { s.Reuse = false },
-		"no git":            func(_ *gittest.Repo, s *session) { s.Environ = []string{"PATH="} },
-		"nested repository": func(r *gittest.Repo, _ *session) { r.Git("init", "--quiet", "inner"); r.Write("inner/x", "") },
+		"nobody asks":     func(_ *gittest.Repo, s *session) { s.Reuse = false },
+		"no git":          func(_ *gittest.Repo, s *session) { s.Environ = []string{"PATH="} },
+		"a damaged index": func(r *gittest.Repo, _ *session) { r.Write(".git/index", "junk") },
 		"no place at all": func(_ *gittest.Repo, s *session) {
 			s.Project = nil
 			s.Payload.CWD = t.TempDir()
