@@ -175,7 +175,7 @@ func TestRunbookShow(t *testing.T) {
 	if code, out, _ := runbookCommand("show lint"); code != 0 || !strings.HasPrefix(out, ".gauntlet/runbooks/lint.hcl\n\n  command lint\n") {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if code, _, errOut := runbookCommand("show nobody"); code != 2 || !strings.Contains(errOut, `no runbook defines a command, pipeline or agent "nobody"`) {
+	if code, _, errOut := runbookCommand("show missing"); code != 2 || !strings.Contains(errOut, `no runbook defines a command, pipeline or agent "missing"`) {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 	code, out, _ = runbookCommand("show build --json")

@@ -78,7 +78,7 @@ func TestIdentity(t *testing.T) {
 // What cannot be told exactly is not known, and never the same as anything.
 func TestIdentityThatIsNotKnown(t *testing.T) {
 	for name, change := range map[string]func(r *gittest.Repo, s *session){
-		"nobody asks":     func(_ *gittest.Repo, s *session) { s.Reuse = false },
+		"not asked for":   func(_ *gittest.Repo, s *session) { s.Reuse = false },
 		"no git":          func(_ *gittest.Repo, s *session) { s.Environ = []string{"PATH="} },
 		"a damaged index": func(r *gittest.Repo, _ *session) { r.Write(".git/index", "junk") },
 		"no place at all": func(_ *gittest.Repo, s *session) {
