@@ -48,6 +48,19 @@ func (f *projectFlag) existing() (string, error) {
 	return h.Root, nil
 }
 
+// beforeSwitch finds the project in which a command turns something on or off. Agents may not turn it on.
+func (f *projectFlag) beforeSwitch(on bool, root *string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		if on {
+			err = notForAgents(cmd, args)
+		}
+		if err == nil {
+			*root, err = f.existing()
+		}
+		return err
+	}
+}
+
 // projectAt is the root of the project that a directory is in, or the directory if it is in none.
 func projectAt(dir string) (string, error) {
 	full, err := filepath.Abs(dir)

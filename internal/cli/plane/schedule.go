@@ -54,15 +54,7 @@ or the runbooks are not approved.`,
 		}
 		return term.Once(p.out, p.asJSON, scheduleList(all, false, time.Now))
 	})
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) (err error) {
-		if on {
-			err = notForAgents(cmd, args)
-		}
-		if err == nil {
-			root, err = project.existing()
-		}
-		return err
-	}
+	cmd.PreRunE = project.beforeSwitch(on, &root)
 	project.add(cmd)
 	return cmd
 }

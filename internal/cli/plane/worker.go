@@ -58,15 +58,7 @@ the runbooks are not approved.`,
 		_, err = fmt.Fprintf(p.out, "worker %s %s\n", plain.Line(worker.Name), word)
 		return err
 	})
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) (err error) {
-		if on {
-			err = notForAgents(cmd, args)
-		}
-		if err == nil {
-			root, err = project.existing()
-		}
-		return err
-	}
+	cmd.PreRunE = project.beforeSwitch(on, &root)
 	project.add(cmd)
 	return cmd
 }
