@@ -185,9 +185,10 @@ func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	return r
 }
 
-// aside is what the session has put where no gate looks. files are those that changed.
+// aside is what the session has put where no gate looks. files are those that changed; nil where that is not
+// known.
 func (e *execution) aside(ctx context.Context, v *view, files []string) []string {
-	return append(e.tree.Aside(ctx, e.Scope, v.position, e.Since, files), e.tree.AsideWithin(ctx, v.tree, v.position, e.Since.Time)...)
+	return e.tree.Aside(ctx, e.Scope, v.position, v.tree, e.Since, files)
 }
 
 // notSeen says what a session has put where no gate looks.

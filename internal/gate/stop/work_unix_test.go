@@ -1043,6 +1043,36 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 			wantAllow(t, s.stop(nil), "hidden.go")
 		}
 	})
+	t.Run("what a rule ignores that passed is told", func(t *testing.T) {
+		s := newWork(t)
+		s.now = func() time.Time { return time.Now().Add(-time.Second) }
+		s.prompt("do it", nil)
+		write(t, s.path(".gitignore"), "gauntlet_logs\nhidden.go\n")
+		wantAllow(t, s.stop(nil))
+		s.prompt("more", nil)
+		write(t, s.path("hidden.go"), "")
+		wantAllow(t, s.stop(nil), "no gate has seen files that git ignores by a new rule (hidden.go)")
+	})
+	t.Run("what a new rule ignores in a new worktree is told, a build is not", func(t *testing.T) {
+		s := newWork(t)
+		s.now = func() time.Time { return time.Now().Add(-time.Second) }
+		s.commit(".gitignore", "gauntlet_logs\ndist\n")
+		s.prompt("do it", nil)
+		dir := s.linked("wt")
+		write(t, filepath.Join(dir, ".gitignore"), "gauntlet_logs\ndist\nhidden.go\n")
+		write(t, filepath.Join(dir, "dist"), "")
+		wantAllow(t, s.stop(fields{"cwd": dir}))
+		write(t, filepath.Join(dir, "hidden.go"), "")
+		wantAllow(t, s.stop(fields{"cwd": dir}), "by a new rule (hidden.go)")
+	})
+	t.Run("nothing is told of a build after a push", func(t *testing.T) {
+		s := newWork(t)
+		s.commit(".gitignore", "gauntlet_logs\ndist/\n")
+		s.prompt("build it", nil)
+		git(s, "config", "branch.main.remote", "origin")
+		write(t, s.path("dist/program"), "")
+		wantAllow(t, s.stop(nil))
+	})
 	t.Run("nothing is told of what was there before", func(t *testing.T) {
 		s := newWork(t)
 		write(t, s.path("f"), "2")

@@ -205,7 +205,7 @@ func TestKeptTreesAreForgotten(t *testing.T) {
 	wantKept(leastKept + 3) // there is room
 
 	check(t, os.Truncate(w.keptFile(last), maxRoom))
-	w.forget()
+	forget(w.keptDir())
 	wantKept(leastKept)
 	if _, err := os.Stat(w.keptFile(last)); err != nil {
 		t.Error(err)
