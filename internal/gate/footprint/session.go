@@ -67,6 +67,8 @@ type Tree struct {
 	GitDir string `json:"git_dir,omitempty"`
 	Common string `json:"common,omitempty"`
 	Within string `json:"within,omitempty"`
+	// Born is when git made the worktree: another one may have taken its place. Zero where that is not known.
+	Born int64 `json:"born,omitzero"`
 	// Missed means that a stop was refused because the tree is gone.
 	Missed bool `json:"missed,omitempty"`
 }

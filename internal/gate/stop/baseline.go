@@ -139,6 +139,7 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 				case gauntlet.Failed:
 					t.Red, t.Missed = true, false
 					t.Stand(tree.Root)
+					s.Told = slices.DeleteFunc(s.Told, func(told string) bool { return told == toldAs(removedStatus, paths.Canonical(tree.Root)) })
 				case gauntlet.RetryLimitExceeded:
 				default:
 					s.Judged = false

@@ -1404,6 +1404,83 @@ func TestE5ARedTreeThatIsGoneIsMissed(t *testing.T) {
 	}
 }
 
+// A red worktree that makes room for another one is told like one that git removed, and the other one is judged.
+func TestE5ARedWorktreeThatIsReplacedIsTold(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(s *scene, dir string){
+		"by a new one of the same branch": func(s *scene, dir string) {
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "add", "-q", dir, "wt")
+		},
+		"by a new one of another branch": func(s *scene, dir string) {
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "add", "-q", "-b", "other", dir)
+		},
+		"after it was moved by hand": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			s.git("worktree", "prune")
+			s.git("worktree", "add", "-q", dir, "wt")
+		},
+		"by force, after it was moved by hand": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			s.git("worktree", "add", "-q", "-f", "-b", "other", dir)
+		},
+		"by one that git has under another name": func(s *scene, dir string) {
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "add", "-q", "--detach", filepath.Join(s.state, "wt"))
+			s.git("worktree", "add", "-q", dir, "wt")
+		},
+		"by another one that is moved there": func(s *scene, dir string) {
+			s.git("worktree", "add", "-q", "-b", "other", dir+"-2")
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "move", dir+"-2", dir)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := filepath.Join(filepath.Dir(s.root), "trees", "wt")
+			check(t, os.MkdirAll(filepath.Dir(dir), 0o755))
+			s.git("worktree", "add", "-q", "-b", "wt", dir)
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			replace(s, dir)
+			wantAllow(t, s.stop(nil), dir+" was removed")
+			wantAllow(t, s.stop(nil))
+
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(nil), "check:.:t")
+			s.git("worktree", "remove", "--force", dir)
+			wantAllow(t, s.stop(nil), dir+" was removed")
+		})
+	}
+}
+
+// What git does to a worktree that stays is not a replacement.
+func TestE5ARedWorktreeThatStaysIsJudged(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(s *scene, dir string){
+		"moved":    func(s *scene, dir string) { s.git("worktree", "move", dir, dir+"-2") },
+		"repaired": func(s *scene, dir string) { check(s.t, os.Rename(dir, dir+"-2")); s.git("worktree", "repair", dir+"-2") },
+		"locked":   func(s *scene, dir string) { s.git("worktree", "lock", dir) },
+		"collected": func(s *scene, dir string) {
+			s.git("worktree", "repair")
+			s.git("worktree", "prune")
+			s.git("gc", "-q", "--prune=now")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := s.linked("wt")
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			leave(s, dir)
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
 func TestE5ARedProjectThatIsGoneIsMissed(t *testing.T) {
 	t.Parallel()
 	for name, project := range map[string]func(s *scene) (dir string){
