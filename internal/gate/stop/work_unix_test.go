@@ -1460,9 +1460,12 @@ func TestE5ARedWorktreeThatIsReplacedIsTold(t *testing.T) {
 func TestE5ARedWorktreeThatStaysIsJudged(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(s *scene, dir string){
-		"moved":    func(s *scene, dir string) { s.git("worktree", "move", dir, dir+"-2") },
-		"repaired": func(s *scene, dir string) { check(s.t, os.Rename(dir, dir+"-2")); s.git("worktree", "repair", dir+"-2") },
-		"locked":   func(s *scene, dir string) { s.git("worktree", "lock", dir) },
+		"moved": func(s *scene, dir string) { s.git("worktree", "move", dir, dir+"-2") },
+		"repaired": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			s.git("worktree", "repair", dir+"-2")
+		},
+		"locked": func(s *scene, dir string) { s.git("worktree", "lock", dir) },
 		"collected": func(s *scene, dir string) {
 			s.git("worktree", "repair")
 			s.git("worktree", "prune")

@@ -195,7 +195,7 @@ func (w *Worktree) touchedWithin(ctx context.Context, in string, since Start, ke
 		return true
 	}
 	wrote, err := repo.Wrote(ctx, MadeAt(w.abs(in), Start{Time: since.Time}))
-	return err != nil || slices.ContainsFunc(slices.Collect(maps.Values(wrote)), func(files map[string]string) bool {
+	return err != nil || slices.ContainsFunc(slices.Collect(maps.Values(wrote)), func(files map[string]git.Blob) bool {
 		_, found := files[name]
 		return found
 	})
