@@ -83,9 +83,11 @@ func (w *Worktree) compare(ctx context.Context, scope Scope, p Position, patch *
 		return nil, "", err
 	}
 	if span.worktree {
-		if _, added, err = w.uncommitted(ctx, p); err != nil {
+		now, err := w.uncommitted(ctx, p)
+		if err != nil {
 			return nil, "", err
 		}
+		added = append(now.untracked, now.concealed...)
 		span.to = "" // the working tree
 	}
 	if err := w.write(ctx, patch, span); err != nil {
