@@ -146,6 +146,24 @@ func TestFolderInPlaceOfAFile(t *testing.T) {
 	}
 }
 
+// The log directory is the project's: a folder of the same name in a repository within it is part of the tree.
+func TestLogsOfARepositoryWithin(t *testing.T) {
+	r := withModule(t)
+	w := open(t, r)
+	before := exact(t, w)
+	r.Write("lib/gauntlet_logs/red", "1", "module/gauntlet_logs/red", "1")
+	if exact(t, w) == before || !tree(t, w).Has("lib/gauntlet_logs/red") || !tree(t, w).Has("module/gauntlet_logs/red") {
+		t.Error("what is there is not seen")
+	}
+
+	within := Open(r.Dir, "lib/logs", filepath.Join(t.TempDir(), "index"), r.Env, later)
+	before = exact(t, within)
+	r.Write("lib/logs/1.log", "1")
+	if exact(t, within) != before {
+		t.Error("a log is part of the tree")
+	}
+}
+
 // What is put aside in a repository within the tree is told, as it is of the tree's own.
 func TestAsideWithin(t *testing.T) {
 	tests := map[string]struct {
