@@ -70,9 +70,10 @@ func linked(common string, than time.Time) (tops []string) {
 
 // Stand remembers where git has the tree at root, so that it is found if it is moved.
 func (t *Tree) Stand(root string) {
-	t.GitDir, t.Common, t.Within = "", "", ""
+	t.GitDir, t.Common, t.Within, t.Born = "", "", "", 0
 	if gitDir, found := paths.GitDir(root); found {
 		t.GitDir = paths.Canonical(gitDir)
+		t.Born = bornAt(t.GitDir)
 	}
 	if common, within, found := paths.Repository(root); found {
 		t.Common, t.Within = paths.Canonical(common), within
@@ -97,10 +98,29 @@ func (t Tree) Now(root string, known []string) string {
 	return ""
 }
 
-// Removed reports whether git no longer has the worktree of a red tree that is gone. Its commits
-// are in the repository.
+// Removed reports whether git no longer has the worktree of a red tree, which is gone or has made room for another
+// worktree. Its commits are in the repository.
 func (t Tree) Removed(root string) bool {
-	return t.isLinked() && t.hasRepository() && isGone(t.GitDir) && isGone(root)
+	if !t.isLinked() || !t.hasRepository() || !isGone(t.GitDir) && !t.isReborn() {
+		return false
+	}
+	return isGone(root) || t.Born != 0 && t.isPlace(root)
+}
+
+// isReborn reports whether git's directory for a worktree is now that of a later one. Git names them by the last part of
+// their paths.
+func (t Tree) isReborn() bool {
+	return t.isLinked() && t.Born != 0 && !isGone(t.GitDir) && bornAt(t.GitDir) != t.Born
+}
+
+// bornAt is when git made a linked worktree; zero where that is not known. It writes this file once: to move, repair or lock
+// a worktree changes others.
+func bornAt(gitDir string) int64 {
+	info, err := os.Stat(filepath.Join(gitDir, "commondir"))
+	if err != nil || !IsLinked(gitDir) {
+		return 0
+	}
+	return info.ModTime().UnixNano()
 }
 
 // hasRepository reports whether a tree's repository is where it was; one without any has it always.
@@ -120,14 +140,22 @@ func (t Tree) isAt(root string) bool {
 	if !t.isLinked() {
 		return true
 	}
+	if t.Born != 0 {
+		return t.isWorktree(root)
+	}
+	return t.isPlace(root)
+}
+
+// isPlace reports whether the tree's place in a worktree of its repository is at a root.
+func (t Tree) isPlace(root string) bool {
 	common, within, found := paths.Repository(root)
-	return found && common == t.Common && within == t.Within
+	return found && common == t.Common && within == t.Within && disk.IsDir(root) && paths.Canonical(root) == root
 }
 
 // isWorktree reports whether a place is the tree in the same linked worktree, wherever that is.
 func (t Tree) isWorktree(place string) bool {
 	gitDir, found := paths.GitDir(place)
-	if !found || !t.isLinked() || paths.Canonical(gitDir) != t.GitDir || !disk.IsDir(place) {
+	if !found || !t.isLinked() || t.isReborn() || paths.Canonical(gitDir) != t.GitDir || !disk.IsDir(place) {
 		return false
 	}
 	_, within, found := paths.Repository(place)

@@ -53,6 +53,36 @@ func TestMovedOfATreeWithoutAGitDir(t *testing.T) {
 	}
 }
 
+// What an older stopgate remembered of a worktree does not say when git made it.
+func TestAReplacedWorktreeByItsBirth(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("f", "")
+	r.Commit("first")
+	dir := filepath.Join(gittest.Dir(t), "wt")
+	r.Git("worktree", "add", "-q", "-b", "wt", dir)
+	tree := Tree{Red: true}
+	tree.Stand(dir)
+	older := tree
+	older.Born = 0
+	if tree.Now(dir, nil) != dir || tree.Removed(dir) {
+		t.Errorf("at first: %q, %t", tree.Now(dir, nil), tree.Removed(dir))
+	}
+	r.Git("worktree", "remove", dir)
+	elsewhere := filepath.Join(gittest.Dir(t), "wt")
+	r.Git("worktree", "add", "-q", elsewhere, "wt") // git calls it wt again
+	if now := tree.Now(dir, []string{elsewhere}); now != "" || !tree.Removed(dir) {
+		t.Errorf("removed: %q, %t", now, tree.Removed(dir))
+	}
+	r.Git("worktree", "remove", elsewhere)
+	r.Git("worktree", "add", "-q", dir, "wt")
+	if now := tree.Now(dir, nil); now != "" || !tree.Removed(dir) {
+		t.Errorf("replaced: %q, %t", now, tree.Removed(dir))
+	}
+	if older.Now(dir, nil) != dir || older.Removed(dir) {
+		t.Errorf("of an older stopgate: %q, %t", older.Now(dir, nil), older.Removed(dir))
+	}
+}
+
 func TestDropGoneForgetsWhatIsNotThere(t *testing.T) {
 	here := t.TempDir()
 	gone := filepath.Join(here, "gone")

@@ -33,6 +33,9 @@ func Mentions(transcript []byte, name string) bool {
 func Uses(transcript []byte, top string, stands []string) bool {
 	u := use{text: transcript, top: top, name: filepath.Base(top), above: filepath.Base(filepath.Dir(top)), stands: stands}
 	for start := range words(transcript, u.name) {
+		if isExtended(transcript[start+len(u.name):]) {
+			continue
+		}
 		if u.isPath(start) || u.isGoneTo(start) || u.isMade(start) {
 			return true
 		}
@@ -73,6 +76,9 @@ func wordBegins(before []byte) bool {
 
 // wordEnds reports whether a word can end before the text after it.
 func wordEnds(after []byte) bool { return len(after) == 0 || !inName(after[0]) }
+
+// isExtended reports whether a name goes on behind a dot: fix.go is another one than fix, which may end a sentence.
+func isExtended(after []byte) bool { return len(after) > 1 && after[0] == '.' && inName(after[1]) }
 
 func inName(b byte) bool {
 	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
@@ -127,18 +133,27 @@ const maxLooked = 1000
 // isBelow reports whether a path that begins with the worktree's name, and so from where the
 // agent stands, can lead into it: fix in fix/cart may also be a folder of the project, or a branch.
 func (u *use) isBelow(path []byte) bool {
+	other := false
 	for _, dir := range u.stands {
-		switch place := filepath.Join(dir, u.name); {
-		case place == u.top:
+		place := filepath.Join(dir, u.name)
+		if place == u.top {
 			return true
-		case disk.Exists(place):
-			return false
 		}
+		other = other || disk.Exists(place)
+	}
+	if other {
+		return false
 	}
 	if i := bytes.IndexAny(path, " \t\n\\\"'`;,:&|<>()[]{}$*"); i >= 0 {
 		path = path[:i]
 	}
 	rest := string(bytes.TrimRight(path, "."))
+	switch {
+	case string(path) == ".":
+		return true // all of it
+	case rest == "", !filepath.IsLocal(filepath.FromSlash(rest)):
+		return false // the name alone, as in fix/* and fix/$BRANCH, or a way out of it
+	}
 	if found, looked := u.looked[rest]; looked {
 		return found
 	}

@@ -64,6 +64,10 @@ func TestE5AWorktreeIsAPlaceNotAWord(t *testing.T) {
 		say("content", "1a2b3c fix the cart\n4d5e6f fix: rounding"): false,
 		say("gitBranch", "fix"):                                     false,
 		`{"name":"Grep","input":{"pattern":"fix"}}`:                 false,
+		say("content", "branches are feat/..., fix/... or fix/"):    false,
+		command("git branch --list 'fix/*'; git switch fix/$ISSUE"): false,
+		command("ls fix/../docs fix/.."):                            false,
+		command("python3 ./fix.py && $DIR/fix.sh ../fix.go"):        false,
 
 		// How it makes one.
 		command("git worktree add fix"):                                                         true,
@@ -111,11 +115,12 @@ func TestE5AWorktreeIsAPlaceNotAWord(t *testing.T) {
 		stands    []string
 		want      bool
 	}{
-		"a folder of the project has the same name":  {filepath.Join(above, "docs"), command("touch docs/src"), []string{project}, false},
-		"and still it is led to from outside":        {filepath.Join(above, "docs"), command("touch ../docs/new"), []string{project}, true},
-		"the agent stands above it":                  {top, command("rm fix/gone.go"), []string{above}, true},
-		"it is in the project":                       {filepath.Join(project, "fix"), command("rm fix/gone.go"), []string{project}, true},
-		"it is where the client makes its worktrees": {filepath.Join(project, ".claude", "worktrees", "fix"), say("cwd", "/w/project/.claude/worktrees/fix"), []string{project}, true},
+		"a folder of the project has the same name":           {filepath.Join(above, "docs"), command("touch docs/src"), []string{project}, false},
+		"and still it is led to from outside":                 {filepath.Join(above, "docs"), command("touch ../docs/new"), []string{project}, true},
+		"the agent stands above it":                           {top, command("rm fix/gone.go"), []string{above}, true},
+		"the agent stands above it, and where another one is": {filepath.Join(above, "docs"), command("rm docs/gone"), []string{project, above}, true},
+		"it is in the project":                                {filepath.Join(project, "fix"), command("rm fix/gone.go"), []string{project}, true},
+		"it is where the client makes its worktrees":          {filepath.Join(project, ".claude", "worktrees", "fix"), say("cwd", "/w/project/.claude/worktrees/fix"), []string{project}, true},
 	} {
 		if got := Uses([]byte(tt.text), tt.top, tt.stands); got != tt.want {
 			t.Errorf("%s: %t", name, got)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -57,6 +58,8 @@ type Tree struct {
 	Since string `json:"since,omitempty"`
 	// Reflog is git's log of HEAD when the session began; zero where that is not known.
 	Reflog change.Reflog `json:"reflog,omitzero"`
+	// Rules are those by which git ignored files when the session began, see change.Start; empty where that is not known.
+	Rules string `json:"rules,omitempty"`
 	// Red means that a stop of this session was refused here, and none has passed since.
 	Red bool `json:"red,omitempty"`
 	// GitDir is what git keeps of a red worktree, which leads to it if it is moved, Common the
@@ -64,6 +67,8 @@ type Tree struct {
 	GitDir string `json:"git_dir,omitempty"`
 	Common string `json:"common,omitempty"`
 	Within string `json:"within,omitempty"`
+	// Born is when git made the worktree: another one may have taken its place. Zero where that is not known.
+	Born int64 `json:"born,omitzero"`
 	// Missed means that a stop was refused because the tree is gone.
 	Missed bool `json:"missed,omitempty"`
 }
@@ -132,6 +137,27 @@ func (s *Session) SetTree(root string, change func(*Tree)) {
 	tree := s.Trees[root]
 	change(&tree)
 	s.Trees[root] = tree
+}
+
+// RulesIn are the rules by which git ignored files in a tree when the session began. A worktree that is newer has those of
+// another one of its repository.
+func (s *Session) RulesIn(root string) string {
+	root = paths.Canonical(root)
+	if rules := s.Trees[root].Rules; rules != "" {
+		return rules
+	}
+	common, within, found := paths.Repository(root)
+	if !found {
+		return ""
+	}
+	for _, other := range slices.Sorted(maps.Keys(s.Trees)) {
+		if rules := s.Trees[other].Rules; rules != "" {
+			if c, w, found := paths.Repository(other); found && c == common && w == within {
+				return rules
+			}
+		}
+	}
+	return ""
 }
 
 // DropGone forgets the trees whose directories are gone. A red one is kept: git may know

@@ -169,7 +169,7 @@ func (e *execution) untouched(v *view) bool {
 	if e.Baseline == "" || now == "" {
 		return e.Plan
 	}
-	return now == e.Baseline
+	return now == e.Baseline || v.idle
 }
 
 // unchanged is the result for a tree that is the one that the agent found.
@@ -185,9 +185,10 @@ func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	return r
 }
 
-// aside is what the session has put where no gate looks. files are those that changed.
+// aside is what the session has put where no gate looks. files are those that changed; nil where that is not
+// known.
 func (e *execution) aside(ctx context.Context, v *view, files []string) []string {
-	return append(e.tree.Aside(ctx, e.Scope, v.position, e.Since, files), e.tree.AsideWithin(ctx, v.tree, v.position, e.Since.Time)...)
+	return e.tree.Aside(ctx, e.Scope, v.position, v.tree, e.Since, files)
 }
 
 // notSeen says what a session has put where no gate looks.
@@ -259,6 +260,7 @@ type view struct {
 	position change.Position
 	tree     change.Tree
 	state    ledger.State
+	idle     bool         // the tree differs from the baseline only in what comes and goes without any work
 	chosen   *selection   // what the changes lead to; nil before anyone asked
 	look     *ledger.Look // to be remembered; nil where the ledger has it
 	outside  string       // likewise, see ledger.Look
@@ -282,7 +284,7 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	}
 	e.Scope.Altered = nil
 	if err == nil && e.Answers && e.Baseline != "" && e.leftBaseline(v) {
-		e.Scope.Altered, err = e.tree.Altered(ctx, v.tree, e.Baseline)
+		e.Scope.Altered, v.idle, err = e.tree.Altered(ctx, v.tree, e.Baseline)
 	}
 	return err
 }

@@ -15,14 +15,22 @@ func TreeOf(ctx context.Context, project *keeper.Project, stateDir string, envir
 	return tree.Mark()
 }
 
-// KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, so that a stop can tell what the
-// agent has changed in it.
-func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
+// Found is a tree that an agent finds.
+type Found struct {
+	Tree  string // as in TreeOf
+	Rules string // as in change.Start
+}
+
+// KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, and by which rules git ignores files, so that a
+// stop can tell what the agent has changed in it.
+func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) Found {
 	w, tree := lookAtTree(ctx, project, stateDir, environ, now)
-	if tree.Mark() != "" {
-		_ = w.Keep(ctx, tree) // without it everything counts as changed once the tree is another
+	if tree.Mark() == "" {
+		return Found{}
 	}
-	return tree.Mark()
+	_ = w.Keep(ctx, tree)         // without it everything counts as changed once the tree is another
+	rules, _ := w.KeepRules(tree) // without them the times of files have to do
+	return Found{tree.Mark(), rules}
 }
 
 func lookAtTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) (*change.Worktree, change.Tree) {

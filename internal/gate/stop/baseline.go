@@ -38,7 +38,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	ctx, cancel = context.WithTimeout(ctx, promptPatience)
 	defer cancel()
 
-	var found map[string]string
+	var found map[string]gauntlet.Found
 	var projects []*keeper.Project
 	if begins || person && session.Judged {
 		found, projects = c.lookAround(ctx, place, below, session)
@@ -50,11 +50,11 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			s.SetTree(root, func(t *footprint.Tree) {
 				switch {
 				case first:
-					t.Since, t.Reflog = event.SinceStart, change.ReflogOf(root)
-				case t.Baseline != tree:
+					t.Since, t.Reflog, t.Rules = event.SinceStart, change.ReflogOf(root), tree.Rules
+				case t.Baseline != tree.Tree:
 					t.Since = event.SincePrompt
 				}
-				t.Baseline = tree
+				t.Baseline = tree.Tree
 			})
 		}
 		s.DropGone()
@@ -90,8 +90,8 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 const promptPatience = 10 * time.Second
 
 // lookAround looks at the trees of a session.
-func (c *call) lookAround(ctx context.Context, place Place, below []string, session *footprint.Session) (found map[string]string, projects []*keeper.Project) {
-	found = map[string]string{}
+func (c *call) lookAround(ctx context.Context, place Place, below []string, session *footprint.Session) (found map[string]gauntlet.Found, projects []*keeper.Project) {
+	found = map[string]gauntlet.Found{}
 	look := func(project *keeper.Project) {
 		if project == nil {
 			return
@@ -139,6 +139,7 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 				case gauntlet.Failed:
 					t.Red, t.Missed = true, false
 					t.Stand(tree.Root)
+					s.Told = slices.DeleteFunc(s.Told, func(told string) bool { return told == toldAs(removedStatus, paths.Canonical(tree.Root)) })
 				case gauntlet.RetryLimitExceeded:
 				default:
 					s.Judged = false
@@ -150,5 +151,6 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 
 // startOf is when a session began to work in the project at root.
 func startOf(session *footprint.Session, root string) change.Start {
-	return change.Start{Time: session.Began, Reflog: session.Trees[paths.Canonical(root)].Reflog, Elsewhere: session.Made}
+	tree := session.Trees[paths.Canonical(root)]
+	return change.Start{Time: session.Began, Reflog: tree.Reflog, Elsewhere: session.Made, Rules: session.RulesIn(root)}
 }

@@ -117,6 +117,52 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("out/program"), "")
 		return nil
 	},
+	"a person opens a file in an editor": func(s *scene) fields {
+		s.red()
+		s.prompt("what is this?", nil)
+		write(s.t, s.path(".f.swp"), "1")
+		check(s.t, os.Symlink("me@here.1:2", s.path(".#f")))
+		return nil
+	},
+	"a person closes a file in an editor": func(s *scene) fields {
+		s.red()
+		write(s.t, s.path(".f.swp"), "1")
+		s.prompt("what is this?", nil)
+		check(s.t, os.Rename(s.path(".f.swp"), s.path("f~")))
+		return nil
+	},
+	"a colleague's red work is pulled while an editor is open": func(s *scene) fields {
+		s.colleague("red")
+		write(s.t, s.path(".f.swp"), "1")
+		s.prompt("pull", nil)
+		write(s.t, s.path(".f.swp"), "2")
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
+	"a person sets up a sparse checkout of a red tree": func(s *scene) fields {
+		s.commit("deep/file", "1")
+		s.red()
+		s.prompt("what is this?", nil)
+		s.git("sparse-checkout", "set", "--no-cone", "/*", "!/deep")
+		return nil
+	},
+	"a person ends a sparse checkout of a red tree": func(s *scene) fields {
+		s.commit("deep/file", "1")
+		s.git("sparse-checkout", "set", "--no-cone", "/*", "!/deep")
+		s.red()
+		s.prompt("what is this?", nil)
+		s.git("sparse-checkout", "disable")
+		return nil
+	},
+	"a pull into a sparse checkout of red work": func(s *scene) fields {
+		s.commit("deep/file", "1")
+		s.git("sparse-checkout", "set", "--no-cone", "/*", "!/deep")
+		s.colleague("deep/file")
+		s.red()
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
 	"a file is touched": func(s *scene) fields {
 		s.red()
 		s.prompt("look", nil)

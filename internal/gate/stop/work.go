@@ -150,7 +150,7 @@ func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hoo
 	if !untouched() {
 		return ""
 	}
-	tree := gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now)
+	tree := gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now).Tree
 	if !untouched() { // something was written while the tree was read
 		return ""
 	}
@@ -254,10 +254,13 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 		verdict.Reason = what + ". Restore it and stop again, or ask a person to approve its new location (`stopgate trust`)."
 		place.Held = cmp.Or(place.Held, &verdict)
 	}
-	c.tellOnce(place, payload, session, removed, "removed", func(roots string) string {
+	c.tellOnce(place, payload, session, removed, removedStatus, func(roots string) string {
 		return roots + " was removed (gates failed there in this session, and no gate has checked the work since)"
 	})
 }
+
+// removedStatus is that of a red worktree which git removed.
+const removedStatus = "removed"
 
 // tellUnnamed says of worktrees that they are new, and that no gate has looked at them because
 // nothing shows that they are this session's.

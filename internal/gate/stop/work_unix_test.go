@@ -1043,6 +1043,36 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 			wantAllow(t, s.stop(nil), "hidden.go")
 		}
 	})
+	t.Run("what a rule ignores that passed is told", func(t *testing.T) {
+		s := newWork(t)
+		s.now = func() time.Time { return time.Now().Add(-time.Second) }
+		s.prompt("do it", nil)
+		write(t, s.path(".gitignore"), "gauntlet_logs\nhidden.go\n")
+		wantAllow(t, s.stop(nil))
+		s.prompt("more", nil)
+		write(t, s.path("hidden.go"), "")
+		wantAllow(t, s.stop(nil), "no gate has seen files that git ignores by a new rule (hidden.go)")
+	})
+	t.Run("what a new rule ignores in a new worktree is told, a build is not", func(t *testing.T) {
+		s := newWork(t)
+		s.now = func() time.Time { return time.Now().Add(-time.Second) }
+		s.commit(".gitignore", "gauntlet_logs\ndist\n")
+		s.prompt("do it", nil)
+		dir := s.linked("wt")
+		write(t, filepath.Join(dir, ".gitignore"), "gauntlet_logs\ndist\nhidden.go\n")
+		write(t, filepath.Join(dir, "dist"), "")
+		wantAllow(t, s.stop(fields{"cwd": dir}))
+		write(t, filepath.Join(dir, "hidden.go"), "")
+		wantAllow(t, s.stop(fields{"cwd": dir}), "by a new rule (hidden.go)")
+	})
+	t.Run("nothing is told of a build after a push", func(t *testing.T) {
+		s := newWork(t)
+		s.commit(".gitignore", "gauntlet_logs\ndist/\n")
+		s.prompt("build it", nil)
+		git(s, "config", "branch.main.remote", "origin")
+		write(t, s.path("dist/program"), "")
+		wantAllow(t, s.stop(nil))
+	})
 	t.Run("nothing is told of what was there before", func(t *testing.T) {
 		s := newWork(t)
 		write(t, s.path("f"), "2")
@@ -1370,6 +1400,86 @@ func TestE5ARedTreeThatIsGoneIsMissed(t *testing.T) {
 			wantBlock(t, s.stop(nil), "check:.:t")
 			check(t, os.Remove(filepath.Join(dir, "red")))
 			wantAllow(t, s.stop(nil))
+		})
+	}
+}
+
+// A red worktree that makes room for another one is told like one that git removed, and the other one is judged.
+func TestE5ARedWorktreeThatIsReplacedIsTold(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(s *scene, dir string){
+		"by a new one of the same branch": func(s *scene, dir string) {
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "add", "-q", dir, "wt")
+		},
+		"by a new one of another branch": func(s *scene, dir string) {
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "add", "-q", "-b", "other", dir)
+		},
+		"after it was moved by hand": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			s.git("worktree", "prune")
+			s.git("worktree", "add", "-q", dir, "wt")
+		},
+		"by force, after it was moved by hand": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			s.git("worktree", "add", "-q", "-f", "-b", "other", dir)
+		},
+		"by one that git has under another name": func(s *scene, dir string) {
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "add", "-q", "--detach", filepath.Join(s.state, "wt"))
+			s.git("worktree", "add", "-q", dir, "wt")
+		},
+		"by another one that is moved there": func(s *scene, dir string) {
+			s.git("worktree", "add", "-q", "-b", "other", dir+"-2")
+			s.git("worktree", "remove", "--force", dir)
+			s.git("worktree", "move", dir+"-2", dir)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := filepath.Join(filepath.Dir(s.root), "trees", "wt")
+			check(t, os.MkdirAll(filepath.Dir(dir), 0o755))
+			s.git("worktree", "add", "-q", "-b", "wt", dir)
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			replace(s, dir)
+			wantAllow(t, s.stop(nil), dir+" was removed")
+			wantAllow(t, s.stop(nil))
+
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(nil), "check:.:t")
+			s.git("worktree", "remove", "--force", dir)
+			wantAllow(t, s.stop(nil), dir+" was removed")
+		})
+	}
+}
+
+// What git does to a worktree that stays is not a replacement.
+func TestE5ARedWorktreeThatStaysIsJudged(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(s *scene, dir string){
+		"moved": func(s *scene, dir string) { s.git("worktree", "move", dir, dir+"-2") },
+		"repaired": func(s *scene, dir string) {
+			check(s.t, os.Rename(dir, dir+"-2"))
+			s.git("worktree", "repair", dir+"-2")
+		},
+		"locked": func(s *scene, dir string) { s.git("worktree", "lock", dir) },
+		"collected": func(s *scene, dir string) {
+			s.git("worktree", "repair")
+			s.git("worktree", "prune")
+			s.git("gc", "-q", "--prune=now")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := s.linked("wt")
+			write(t, filepath.Join(dir, "red"), "")
+			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+			leave(s, dir)
+			wantBlock(t, s.stop(nil), "check:.:t")
 		})
 	}
 }

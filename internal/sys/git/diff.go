@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,6 +30,35 @@ func compared(from, to string) (command, sides []string) {
 // the directory. A folder of which nothing else counts is one name that ends in "/".
 func (r Repo) IgnoredPlaces(ctx context.Context) ([]string, error) {
 	return r.names(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", ":/")
+}
+
+// Rule is the line of a file by which git ignores another one. Git names files of the work tree from its top.
+type Rule struct {
+	Source string
+	Line   int // the first is 1
+}
+
+// IgnoredBy gives the rules by which git ignores places in the directory, by their names.
+func (r Repo) IgnoredBy(ctx context.Context, places []string) (map[string]Rule, error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	const here = "./" // a name that begins with ":" would be a pattern
+	var out strings.Builder
+	_, err := r.exec(ctx, strings.NewReader(here+strings.Join(places, "\x00"+here)+"\x00"), &out, func() {}, "check-ignore", "-z", "--verbose", "--no-index", "--stdin")
+	if err != nil && code(err) != 1 { // then none is
+		return nil, err
+	}
+	rules := map[string]Rule{}
+	for field := range slices.Chunk(slices.Collect(records(out.String())), 4) {
+		if len(field) < 4 {
+			break
+		}
+		if line, err := strconv.Atoi(field[1]); err == nil {
+			rules[strings.TrimPrefix(field[3], here)] = Rule{field[0], line}
+		}
+	}
+	return rules, nil
 }
 
 // BranchesWith lists the local branches that have one of some commits. All must be ids that git gave.

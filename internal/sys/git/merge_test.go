@@ -28,7 +28,7 @@ func TestWhatAMergeTouchedBelowTheTop(t *testing.T) {
 		t.Error(diff, err)
 	}
 	wrote, err := at(gittest.At(t, repo.Path("sub"))).Wrote(t.Context(), []string{merge})
-	if diff := cmp.Diff(map[string]map[string]string{merge: {"a": repo.Git("rev-parse", "HEAD:sub/a")}}, wrote); diff != "" || err != nil {
+	if diff := cmp.Diff(map[string]map[string]Blob{merge: {"a": {Mode: "100644", ID: repo.Git("rev-parse", "HEAD:sub/a")}}}, wrote); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Wrote gives what each commit made of the files below the directory, relative to it: their ids, by name; an id
-// of zeros for a file that it deleted. Of a merge they are those that it changed itself.
-func (r Repo) Wrote(ctx context.Context, commits []string) (map[string]map[string]string, error) {
+// Wrote gives what each commit made of the files below the directory, relative to it: by name; the zero Blob for a
+// file that it deleted. Of a merge they are those that it changed itself.
+func (r Repo) Wrote(ctx context.Context, commits []string) (map[string]map[string]Blob, error) {
 	out, err := r.about(ctx, ids(commits), nil, "diff-tree", "--stdin", "-r", "-z", "--cc", "--root", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", "--relative")
 	if err != nil {
 		return nil, err
@@ -20,40 +20,43 @@ func (r Repo) Wrote(ctx context.Context, commits []string) (map[string]map[strin
 	if err != nil {
 		return nil, err
 	}
-	for commit, ids := range merged {
-		for name, id := range ids {
+	for commit, blobs := range merged {
+		for name, blob := range blobs {
 			if below, is := strings.CutPrefix(name, strings.TrimSuffix(prefix, "\n")); is {
-				wrote[commit][below] = id
+				wrote[commit][below] = blob
 			}
 		}
 	}
 	return wrote, nil
 }
 
-// parseWrote reads the id of a commit, then for each file its modes, ids and status, the new id last of
-// the ids, and its name. A file may be named like a commit, so names are told from ids by the modes before them. Those
+// parseWrote reads the id of a commit, then for each file its modes, ids and status, the new ones last of
+// them, and its name. A file may be named like a commit, so names are told from ids by the modes before them. Those
 // of a merge have several modes, and git names them from the top of the work tree, whatever it was asked for.
-func parseWrote(out string) (wrote, merged map[string]map[string]string) {
-	wrote, merged = map[string]map[string]string{}, map[string]map[string]string{}
-	commit, id := "", ""
-	var into map[string]map[string]string
+func parseWrote(out string) (wrote, merged map[string]map[string]Blob) {
+	wrote, merged = map[string]map[string]Blob{}, map[string]map[string]Blob{}
+	commit, blob := "", Blob{}
+	var into map[string]map[string]Blob
 	for record := range records(out) {
 		field := strings.Fields(record)
 		switch {
 		case into != nil:
 			if into[commit] == nil {
-				into[commit] = map[string]string{}
+				into[commit] = map[string]Blob{}
 			}
-			into[commit][record] = id
+			into[commit][record] = blob
 			into = nil
-		case strings.HasPrefix(record, ":") && len(field) >= 2:
-			id, into = field[len(field)-2], wrote
+		case strings.HasPrefix(record, ":") && len(field) >= 5:
+			blob, into = Blob{field[len(field)/2-1], field[len(field)-2]}, wrote
+			if strings.Trim(blob.ID, "0") == "" {
+				blob = Blob{} // deleted
+			}
 			if strings.HasPrefix(record, "::") {
 				into = merged
 			}
 		default:
 			commit = record
-			wrote[commit] = map[string]string{}
+			wrote[commit] = map[string]Blob{}
 		}
 	}
 	return wrote, merged

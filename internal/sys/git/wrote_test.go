@@ -1,21 +1,26 @@
 package git_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func TestWhatCommitsWrote(t *testing.T) {
 	r := gittest.New(t)
-	r.Write("sub/a", "1\n", "sub/gone", "1\n", "b", "1\n")
+	r.Write("sub/a", "1\n", "sub/gone", "1\n", "sub/run", "1\n", "b", "1\n")
 	first := r.Commit("one")
 	r.Write("sub/a", "2\n", "b", "2\n")
 	r.Remove("sub/gone")
+	r.Git("add", "--all")
+	r.Git("update-index", "--chmod=+x", "sub/run")
+	checktest.OK(t, os.Chmod(r.Path("sub/run"), 0o755))
 	second := r.Commit("two")
 	empty := r.Git("commit-tree", "-m", "three", "-p", second, second+"^{tree}")
 
@@ -25,9 +30,10 @@ func TestWhatCommitsWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := func(name string) string { return r.Git("rev-parse", name) }
-	want := map[string]map[string]string{
-		first:  {"a": id(first + ":sub/a"), "gone": id(first + ":sub/gone")},
-		second: {"a": id(second + ":sub/a"), "gone": strings.Repeat("0", 40)},
+	file := func(name string) git.Blob { return git.Blob{Mode: "100644", ID: id(name)} }
+	want := map[string]map[string]git.Blob{
+		first:  {"a": file(first + ":sub/a"), "gone": file(first + ":sub/gone"), "run": file(first + ":sub/run")},
+		second: {"a": file(second + ":sub/a"), "gone": {}, "run": {Mode: "100755", ID: id(first + ":sub/run")}},
 	}
 	delete(got, empty) // it wrote nothing
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -13,15 +13,16 @@ import (
 // Altered lists the files of the project that are not as they were in a tree that was kept, whatever git
 // says about them: it takes no notice of a line's end, of an executable bit or of a link where a setting or
 // an attribute tells it so, nor of a change to a file that it does not track. What git itself has written since
-// then, to bring other commits here, is left out: those commits count or not by who made them.
-func (w *Worktree) Altered(ctx context.Context, t Tree, kept string) ([]string, error) {
+// then, to bring other commits here, is left out: those commits count or not by who made them. So is what comes and goes
+// without any work, see passing; idle means that nothing else differs.
+func (w *Worktree) Altered(ctx context.Context, t Tree, kept string) (names []string, idle bool, err error) {
 	files, before, err := w.kept(kept)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	pairs := slices.DeleteFunc(differing(files, t.files), func(p pair) bool { return !w.holds(p.name()) })
 	if len(pairs) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	now := w.heads(ctx, t.repositories)
 	repositories := maps.Clone(before)
@@ -32,7 +33,7 @@ func (w *Worktree) Altered(ctx context.Context, t Tree, kept string) ([]string, 
 		in[name] = append(in[name], p)
 	}
 
-	var names []string
+	idle = true
 	for name, pairs := range in {
 		from, found := before[name]
 		if !found && now[name] != "" {
@@ -44,16 +45,21 @@ func (w *Worktree) Altered(ctx context.Context, t Tree, kept string) ([]string, 
 		}
 		brought, err := origin.brought(ctx, pairs)
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		passing, err := origin.passing(ctx, pairs)
+		if err != nil {
+			return nil, false, err
 		}
 		for i, p := range pairs {
-			if !brought[i] {
+			idle = idle && passing[i]
+			if !brought[i] && !passing[i] {
 				names = append(names, p.name())
 			}
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, idle, nil
 }
 
 // origin is what a repository has brought into the tree between two commits.
@@ -120,6 +126,11 @@ func kindOf(blob git.Blob) byte {
 
 // written tells which files have the bytes that git writes for their blobs, by its filters and ends of lines.
 func (o origin) written(ctx context.Context, pairs []pair, blobs map[int]git.Blob, brought map[int]bool) error {
+	return o.each(ctx, pairs, blobs, func(i int, content []byte) { brought[i] = sha256.Sum256(content) == pairs[i].is.sum })
+}
+
+// each calls do for some files with the bytes that git writes for their blobs.
+func (o origin) each(ctx context.Context, pairs []pair, blobs map[int]git.Blob, do func(i int, content []byte)) error {
 	if len(blobs) == 0 {
 		return nil
 	}
@@ -131,10 +142,7 @@ func (o origin) written(ctx context.Context, pairs []pair, blobs map[int]git.Blo
 	which := slices.Sorted(maps.Keys(blobs))
 	stored := make([]git.Stored, len(which))
 	for n, i := range which {
-		stored[n] = git.Stored{Blob: blobs[i], Path: at.Prefix(dir) + strings.TrimPrefix(pairs[i].name(), o.prefix)}
+		stored[n] = git.Stored{Blob: blobs[i], Path: at.Prefix(dir) + o.local(pairs[i])}
 	}
-	return o.repo.Contents(ctx, stored, maxRead, func(n int, content []byte) {
-		i := which[n]
-		brought[i] = sha256.Sum256(content) == pairs[i].is.sum
-	})
+	return o.repo.Contents(ctx, stored, maxRead, func(n int, content []byte) { do(which[n], content) })
 }

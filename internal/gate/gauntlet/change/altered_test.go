@@ -19,7 +19,7 @@ func kept(t testing.TB, w *Worktree) string {
 
 func altered(t testing.TB, w *Worktree, found string) []string {
 	t.Helper()
-	names, err := w.Altered(t.Context(), tree(t, w), found)
+	names, _, err := w.Altered(t.Context(), tree(t, w), found)
 	check(t, err)
 	return names
 }
@@ -181,7 +181,7 @@ func TestAlteredFilesAreShown(t *testing.T) {
 
 func TestAlteredWithoutAKeptTree(t *testing.T) {
 	w := open(t, small(t))
-	if _, err := w.Altered(t.Context(), tree(t, w), "unknown"); err == nil {
+	if _, _, err := w.Altered(t.Context(), tree(t, w), "unknown"); err == nil {
 		t.Error("that nothing is known is no error")
 	}
 }
@@ -205,7 +205,7 @@ func TestKeptTreesAreForgotten(t *testing.T) {
 	wantKept(leastKept + 3) // there is room
 
 	check(t, os.Truncate(w.keptFile(last), maxRoom))
-	w.forget()
+	forget(w.keptDir())
 	wantKept(leastKept)
 	if _, err := os.Stat(w.keptFile(last)); err != nil {
 		t.Error(err)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,26 +13,40 @@ import (
 )
 
 // Aside says what a session has put where no gate looks: commits on other branches, a stash,
-// and files that rules of the session's own make git ignore. files are those that changed.
-func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, since Start, files []string) (all []string) {
-	if !p.Git || since.Time.IsZero() {
+// and files that rules of the session's own make git ignore, also in the repositories within the tree. files are those
+// that changed; nil where that is not known.
+func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, since Start, files []string) (all []string) {
+	if since.Time.IsZero() {
 		return nil
 	}
-	if branches := w.branches(ctx, scope, p); len(branches) > 0 {
-		all = append(all, "commits on "+list(branches))
+	if p.Git {
+		if branches := w.branches(ctx, scope, p); len(branches) > 0 {
+			all = append(all, "commits on "+list(branches))
+		}
+		if newer(stashLog(w.common(p)), since.Time) {
+			all = append(all, "a stash (git stash list)")
+		}
 	}
-	if newer(stashLog(w.common(p)), since.Time) {
-		all = append(all, "a stash (git stash list)")
+	for _, name := range t.repositories {
+		if common, _, found := paths.Repository(w.abs(name)); found && w.holds(name) && newer(stashLog(common), since.Time) {
+			all = append(all, "a stash in "+list([]string{name})+" (git stash list)")
+		}
 	}
-	if ignored := w.ignored(ctx, p, since.Time, files); len(ignored) > 0 {
+	if ignored := w.newlyIgnored(ctx, scope, p, t, since, files); len(ignored) > 0 {
 		all = append(all, "files that git ignores by a new rule ("+list(ignored)+")")
 	}
 	return all
 }
 
 // AsideStamp changes when Aside may say something else although the tree is the same.
-func (w *Worktree) AsideStamp(p Position) string {
-	return stampOf(append(w.ruleFiles(p), stashLog(w.common(p))))
+func (w *Worktree) AsideStamp(p Position, t Tree) (stamp string) {
+	stamp = stampOf(append(w.ruleFiles().files, stashLog(w.common(p))))
+	for _, name := range t.repositories {
+		if common, _, found := paths.Repository(w.abs(name)); found {
+			stamp += stampOf(append(w.rulesWithin(w.abs(name)).files, stashLog(common)))
+		}
+	}
+	return stamp
 }
 
 func stashLog(common string) string { return filepath.Join(common, "logs", "refs", "stash") }
@@ -57,25 +69,6 @@ func (w *Worktree) branches(ctx context.Context, scope Scope, p Position) (names
 	}
 	const most = 100 // on the command line; the latest
 	names, _ = w.repo.BranchesWith(ctx, outside[max(0, len(outside)-most):]...)
-	return names
-}
-
-// ignored are the files that were written since a moment and that git ignores, where the
-// rules are as new.
-func (w *Worktree) ignored(ctx context.Context, p Position, since time.Time, changed []string) (names []string) {
-	rules := slices.ContainsFunc(w.ruleFiles(p), func(file string) bool { return newer(file, since) })
-	for _, name := range changed {
-		rules = rules || path.Base(name) == ".gitignore" && newer(w.abs(name), since)
-	}
-	if !rules {
-		return nil
-	}
-	all, _ := w.repo.IgnoredPlaces(ctx) // it is only told
-	for _, name := range all {
-		if w.holds(strings.TrimSuffix(name, "/")) && newer(w.abs(name), since) {
-			names = append(names, name)
-		}
-	}
 	return names
 }
 

@@ -63,11 +63,11 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 		}
 	}
 	if span.worktree {
-		changed, added, err := w.uncommitted(ctx, p)
+		now, err := w.uncommitted(ctx, p)
 		if err != nil {
 			return Set{}, err
 		}
-		files = slices.Concat(files, changed, added, scope.Altered)
+		files = slices.Concat(files, now.changed, slices.DeleteFunc(now.untracked, isEditors), now.concealed, scope.Altered)
 	}
 	made, err := w.made(ctx, scope, p)
 	return Set{Note: p.Landed, Files: w.project(append(files, made...))}, err
@@ -90,22 +90,24 @@ func (w *Worktree) files(ctx context.Context, p Position) ([]string, error) {
 	return w.project(slices.Concat(list.Tracked, list.Untracked)), err
 }
 
-// uncommitted lists the files that differ from HEAD, in the index or on disk,
+// uncommitted are the files that differ from HEAD, in the index or on disk,
 // and those of which git can show no difference: it does not track them or was
 // told not to look.
-func (w *Worktree) uncommitted(ctx context.Context, p Position) (changed, added []string, err error) {
+type uncommitted struct{ changed, untracked, concealed []string }
+
+func (w *Worktree) uncommitted(ctx context.Context, p Position) (now uncommitted, err error) {
 	status, err := w.repo.Status(ctx)
 	if err != nil {
-		return nil, nil, err
+		return now, err
 	}
 	for _, name := range status.Changed {
-		changed = append(changed, strings.TrimPrefix(name, p.Prefix))
+		now.changed = append(now.changed, strings.TrimPrefix(name, p.Prefix))
 	}
 	for _, name := range status.Untracked {
-		added = append(added, strings.TrimPrefix(name, p.Prefix))
+		now.untracked = append(now.untracked, strings.TrimPrefix(name, p.Prefix))
 	}
-	concealed, err := w.concealed(ctx)
-	return changed, append(added, concealed...), err
+	now.concealed, err = w.concealed(ctx)
+	return now, err
 }
 
 // project keeps what is part of the project, in order. A repository within it

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -83,9 +84,11 @@ func (w *Worktree) compare(ctx context.Context, scope Scope, p Position, patch *
 		return nil, "", err
 	}
 	if span.worktree {
-		if _, added, err = w.uncommitted(ctx, p); err != nil {
+		now, err := w.uncommitted(ctx, p)
+		if err != nil {
 			return nil, "", err
 		}
+		added = append(now.untracked, now.concealed...)
 		span.to = "" // the working tree
 	}
 	if err := w.write(ctx, patch, span); err != nil {
@@ -219,6 +222,8 @@ func (w *Worktree) add(patch *patch, name string) {
 		patch.see(name, deleted)
 	case err != nil:
 		patch.absent("File ", name, " cannot be read", IsUnreadable)
+	case info.IsDir() && !isReadable(w.abs(name)):
+		patch.absent("Folder ", strings.TrimSuffix(name, "/"), " cannot be read", IsUnreadable)
 	case info.IsDir():
 		patch.absent("Repository ", strings.TrimSuffix(name, "/"), " changed", IsRepository)
 	case info.Mode()&os.ModeSymlink != 0:
@@ -238,6 +243,17 @@ func (w *Worktree) add(patch *patch, name string) {
 		}
 		patch.addition(name, mode, content)
 	}
+}
+
+// isReadable reports whether a folder can be listed.
+func isReadable(dir string) bool {
+	file, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	_, err = file.Readdirnames(1)
+	return err == nil || errors.Is(err, io.EOF)
 }
 
 // head reads the beginning of a file.

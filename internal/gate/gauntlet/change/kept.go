@@ -16,7 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
-// Of the trees of a project, the last few are kept in any case, and as many more as fit into some room: every
+// Of the trees of a project, and of the rules in them, the last few are kept in any case, and as many more as fit into some room: every
 // stop that passes keeps one, and a session may go back to what it found long before those of others. A tree of 5,000
 // files takes half a megabyte.
 const (
@@ -47,24 +47,24 @@ func (w *Worktree) Keep(ctx context.Context, t Tree) error {
 	if err := storeIndex(file, entries); err != nil {
 		return err
 	}
-	w.forget()
+	forget(w.keptDir())
 	return nil
 }
 
-// forget removes the trees that were not used for longest.
-func (w *Worktree) forget() {
-	kept, _ := os.ReadDir(w.keptDir())
-	var trees []os.FileInfo
-	for _, e := range kept {
+// forget removes the files of a directory that were not used for longest.
+func forget(dir string) {
+	entries, _ := os.ReadDir(dir)
+	var kept []os.FileInfo
+	for _, e := range entries {
 		if info, err := e.Info(); err == nil {
-			trees = append(trees, info)
+			kept = append(kept, info)
 		}
 	}
-	slices.SortFunc(trees, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	slices.SortFunc(kept, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	room := int64(maxRoom)
-	for i, tree := range trees {
-		if room -= tree.Size(); i >= maxKept || i >= leastKept && room < 0 {
-			_ = os.Remove(w.keptFile(tree.Name()))
+	for i, one := range kept {
+		if room -= one.Size(); i >= maxKept || i >= leastKept && room < 0 {
+			_ = os.Remove(filepath.Join(dir, one.Name()))
 		}
 	}
 }

@@ -80,3 +80,20 @@ func TestNoMarkWithoutNames(t *testing.T) {
 		t.Errorf("got %q", got.Mark())
 	}
 }
+
+// A folder that cannot be listed is not called a repository.
+func TestADiffNamesAFolderThatCannotBeRead(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	r := small(t)
+	r.Write("data/d", "1")
+	check(t, os.Chmod(r.Path("data"), 0))
+	t.Cleanup(func() { _ = os.Chmod(r.Path("data"), 0o700) }) // else it cannot be removed
+	w := open(t, r)
+	d, err := w.Diff(t.Context(), Scope{Altered: []string{"data"}}, position(t, w, Scope{}), everything, 1<<20)
+	check(t, err)
+	if want := []Missing{{"data", IsUnreadable}}; !slices.Equal(d.Missing, want) {
+		t.Errorf("missing are %q, want %q", d.Missing, want)
+	}
+}

@@ -65,13 +65,7 @@ func (w *Worktree) lookInto(ctx context.Context, name string) inner {
 	if isRepository(w.abs(name)) {
 		files, err := git.At(w.abs(name), w.environ).Files(ctx)
 		if err == nil {
-			found := w.listing(files, "")
-			for _, names := range [][]string{found.names, found.nested, found.unread} {
-				for i := range names {
-					names[i] = name + "/" + names[i]
-				}
-			}
-			return inner{found, true}
+			return inner{w.listing(files, name+"/", ""), true}
 		}
 		if ctx.Err() != nil {
 			return inner{listing: listing{err: err}}

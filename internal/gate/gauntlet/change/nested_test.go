@@ -146,18 +146,55 @@ func TestFolderInPlaceOfAFile(t *testing.T) {
 	}
 }
 
+// The log directory is the project's: a folder of the same name in a repository within it is part of the tree.
+func TestLogsOfARepositoryWithin(t *testing.T) {
+	r := withModule(t)
+	w := open(t, r)
+	before := exact(t, w)
+	r.Write("lib/gauntlet_logs/red", "1", "module/gauntlet_logs/red", "1")
+	if exact(t, w) == before || !tree(t, w).Has("lib/gauntlet_logs/red") || !tree(t, w).Has("module/gauntlet_logs/red") {
+		t.Error("what is there is not seen")
+	}
+
+	within := Open(r.Dir, "lib/logs", filepath.Join(t.TempDir(), "index"), r.Env, later)
+	before = exact(t, within)
+	r.Write("lib/logs/1.log", "1")
+	if exact(t, within) != before {
+		t.Error("a log is part of the tree")
+	}
+}
+
 // What is put aside in a repository within the tree is told, as it is of the tree's own.
 func TestAsideWithin(t *testing.T) {
 	tests := map[string]struct {
 		session func(r *gittest.Repo)
 		want    []string
 	}{
-		"nothing":       {session: func(*gittest.Repo) {}},
-		"a build":       {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
-		"a stash":       {func(r *gittest.Repo) { r.Write("module/m", "2"); r.Git("-C", "module", "stash", "--quiet") }, []string{"a stash in module (git stash list)"}},
-		"info/exclude":  {func(r *gittest.Repo) { r.Write(".git/modules/module/info/exclude", "red\n", "module/red", "") }, []string{"files that git ignores by a new rule (module/red)"}},
-		"the user's":    {func(r *gittest.Repo) { userIgnores(t, r, "red\n"); r.Write("module/deep/red", "") }, []string{"files that git ignores by a new rule (module/deep/red)"}},
-		"an own clone":  {func(r *gittest.Repo) { r.Write("lib/.git/info/exclude", "red\n", "lib/red", "") }, []string{"files that git ignores by a new rule (lib/red)"}},
+		"nothing":      {session: func(*gittest.Repo) {}},
+		"a build":      {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
+		"a stash":      {func(r *gittest.Repo) { r.Write("module/m", "2"); r.Git("-C", "module", "stash", "--quiet") }, []string{"a stash in module (git stash list)"}},
+		"info/exclude": {func(r *gittest.Repo) { r.Write(".git/modules/module/info/exclude", "red\n", "module/red", "") }, []string{"files that git ignores by a new rule (module/red)"}},
+		"the user's":   {func(r *gittest.Repo) { userIgnores(t, r, "red\n"); r.Write("module/deep/red", "") }, []string{"files that git ignores by a new rule (module/deep/red)"}},
+		"an own clone": {func(r *gittest.Repo) { r.Write("lib/.git/info/exclude", "red\n", "lib/red", "") }, []string{"files that git ignores by a new rule (lib/red)"}},
+		".gitignore":   {func(r *gittest.Repo) { r.Write("module/.gitignore", "ignored\nred\n", "module/red", "") }, []string{"files that git ignores by a new rule (module/red)"}},
+		".gitignore, committed": {func(r *gittest.Repo) {
+			r.Write("module/.gitignore", "ignored\nred\n")
+			r.Git("-C", "module", "add", ".gitignore")
+			module := gittest.At(t, r.Path("module"))
+			module.Env = append(module.Env, "GIT_COMMITTER_DATE="+time.Now().Format(time.RFC3339))
+			module.Git("commit", "--quiet", "--message=rule")
+			r.Write("module/red", "")
+		}, []string{"files that git ignores by a new rule (module/red)"}},
+		"a rule that a checkout brought": {session: func(r *gittest.Repo) {
+			module := gittest.At(t, r.Path("module"))
+			module.Git("checkout", "--quiet", colleague(t, module, ".gitignore", "ignored\nout\n"))
+			r.Write("module/out", "")
+		}},
+		"a configuration": {session: func(r *gittest.Repo) { r.Git("-C", "module", "config", "a.b", "c"); r.Write("module/ignored", "") }},
+		"a clone that is built": {session: func(r *gittest.Repo) {
+			r.Git("clone", "--quiet", "module", "vendor")
+			r.Write("vendor/ignored", "")
+		}},
 		"outer exclude": {session: func(r *gittest.Repo) { r.Write(".git/info/exclude", "red\n", "module/ignored", "") }},
 	}
 	for name, test := range tests {
@@ -169,15 +206,18 @@ func TestAsideWithin(t *testing.T) {
 				return errors.Join(err, os.Chtimes(path, long, long))
 			}))
 			w := open(t, r)
-			since := long.Add(time.Minute)
-			before := w.StampWithin(tree(t, w))
+			since := Start{Time: time.Now().Add(-time.Minute)}
+			var err error
+			since.Rules, err = w.KeepRules(tree(t, w))
+			check(t, err)
+			before := w.AsideStamp(Position{}, tree(t, w))
 			test.session(r)
 			now := tree(t, w)
-			got := w.AsideWithin(t.Context(), now, position(t, w, Scope{}), since)
+			got := w.Aside(t.Context(), Scope{}, position(t, w, Scope{}), now, since, nil)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			if own := name != "the user's"; own && len(got) > 0 && w.StampWithin(now) == before {
+			if own := name != "the user's" && !strings.HasPrefix(name, ".gitignore"); own && len(got) > 0 && w.AsideStamp(Position{}, now) == before {
 				t.Error("the stamp is the same")
 			}
 		})

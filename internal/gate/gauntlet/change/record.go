@@ -10,13 +10,13 @@ import (
 )
 
 // Record is what some files of a project were at one moment. It keeps no content, only
-// what tells one content from another, and it relies on nothing that git says: an agent
-// can tell git not to see a change.
+// what tells one content from another. Git is not asked what has changed since then: an agent
+// can tell it not to see a change.
 type Record struct{ entries []entry }
 
 // State is what counts of a file: a regular one (f), one that can be executed (x) or a
-// link (l), and the hash of its bytes or of the link's target. The zero State is that of
-// a file that does not exist.
+// link (l), and the hash of its bytes or of the link's target; or that it cannot be read. The
+// zero State is that of a file that does not exist.
 type State struct {
 	Kind string `json:"kind,omitempty"`
 	Sum  string `json:"sum,omitempty"`

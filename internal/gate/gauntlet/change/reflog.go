@@ -20,6 +20,8 @@ type Start struct {
 	Reflog Reflog    // of HEAD then; zero: not known, Time counts
 	// Elsewhere are commits that the session made in other worktrees.
 	Elsewhere []string
+	// Rules are those by which git ignored files then, see KeepRules; empty: not known, Time counts.
+	Rules string
 }
 
 // Reflog is what git had written down of HEAD by some moment.

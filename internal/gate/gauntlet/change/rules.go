@@ -6,17 +6,20 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // ruleFiles may say what git ignores, besides the .gitignore files of the tree: files with rules, and
 // the configuration that names them. Git is not asked for them: every stop needs them, and reading
 // a few short files takes less time than starting a process.
-func (w *Worktree) ruleFiles(p Position) []string {
-	r := ruleSet{home: environ.Get(w.environ, "HOME"), top: p.Toplevel}
-	r.repository(w.common(p))
-	r.config(filepath.Join(p.GitDir, "config.worktree"))
+func (w *Worktree) ruleFiles() ruleSet {
+	r := w.rulesWithin(w.root)
+	if gitDir, found := paths.GitDir(w.root); found {
+		r.config(filepath.Join(gitDir, "config.worktree"))
+	}
 
+	r.everywhere = true
 	user := environ.Get(w.environ, "XDG_CONFIG_HOME")
 	if r.home != "" {
 		r.config(filepath.Join(r.home, ".gitconfig"))
@@ -25,7 +28,7 @@ func (w *Worktree) ruleFiles(p Position) []string {
 		}
 	}
 	if user != "" {
-		r.add(filepath.Join(user, "git", "ignore"))
+		r.exclude(filepath.Join(user, "git", "ignore"))
 		r.config(filepath.Join(user, "git", "config"))
 	}
 	r.config(environ.Get(w.environ, "GIT_CONFIG_GLOBAL"))
@@ -33,21 +36,44 @@ func (w *Worktree) ruleFiles(p Position) []string {
 	if filepath.Separator == '/' {
 		r.config("/etc/gitconfig")
 	}
-	return r.files
+	return r
 }
 
-// rulesWithin may say what git ignores in a repository within the tree, besides the user's files: those that its own
+// rulesWithin may say what git ignores in the repository of a directory, besides the user's files: those that its own
 // configuration names.
-func (w *Worktree) rulesWithin(common, top string) []string {
-	r := ruleSet{home: environ.Get(w.environ, "HOME"), top: top}
-	r.repository(common)
-	return r.files
+func (w *Worktree) rulesWithin(dir string) ruleSet {
+	r := ruleSet{home: environ.Get(w.environ, "HOME")}
+	r.top, _ = paths.GitRoot(dir)
+	if common, _, found := paths.Repository(dir); found {
+		r.exclude(filepath.Join(common, "info", "exclude"))
+		r.config(filepath.Join(common, "config"))
+	}
+	return r
 }
 
 // ruleSet collects files of rules.
 type ruleSet struct {
-	home, top string
-	files     []string
+	home, top  string
+	files      []string // and of configuration
+	sources    []source
+	by         []string // the configuration that is being read, with those that include it
+	everywhere bool     // what follows is the user's
+}
+
+// source is a file of rules.
+type source struct {
+	file       string
+	by         []string // the configuration that leads to it
+	in         string   // the repository within the tree whose it is; empty: the tree's own
+	everywhere bool     // it holds in all repositories
+}
+
+// exclude takes a file of rules.
+func (r *ruleSet) exclude(file string) {
+	if file != "" {
+		r.add(file)
+		r.sources = append(r.sources, source{file: file, by: slices.Clone(r.by), everywhere: r.everywhere})
+	}
 }
 
 func (r *ruleSet) add(file string) (fresh bool) {
@@ -64,20 +90,16 @@ func (r *ruleSet) config(file string) {
 	if len(r.files) > most || !r.add(file) {
 		return
 	}
+	r.by = append(r.by, file)
+	defer func() { r.by = r.by[:len(r.by)-1] }()
 	for _, s := range settingsIn(file) {
 		switch s.name {
 		case "core.excludesfile":
-			r.add(r.path(r.top, s.value))
+			r.exclude(r.path(r.top, s.value))
 		case "include.path", "includeif.path":
 			r.config(r.path(filepath.Dir(file), s.value))
 		}
 	}
-}
-
-// repository takes what the worktrees of a repository share.
-func (r *ruleSet) repository(common string) {
-	r.add(filepath.Join(common, "info", "exclude"))
-	r.config(filepath.Join(common, "config"))
 }
 
 // path is one that a configuration names.

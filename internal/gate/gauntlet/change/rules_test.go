@@ -84,38 +84,238 @@ func TestE12NewIgnoreRulesAreTold(t *testing.T) {
 			func(t *testing.T, r *gittest.Repo, home string) { check(t, os.Symlink(home+"/old", home+"/rules")) },
 		},
 	} {
+		for how, known := range map[string]bool{"": true, ", by the times of files": false} {
+			t.Run(name+how, func(t *testing.T) {
+				home, r := homely(t)
+				r.Write("a", "1\n")
+				r.Commit("one")
+				if tt.before != nil {
+					tt.before(t, r, home)
+				}
+				age(t, home)
+				age(t, r.Dir)
+				w := open(t, r)
+				since := begin(t, w, known)
+				p := position(t, w, Scope{})
+				stamp := w.AsideStamp(p, Tree{})
+				if told := aside(t, w, since); len(told) > 0 {
+					t.Fatalf("told before: %q", told)
+				}
+
+				tt.do(t, r, home)
+				r.Write("red", "")
+				told := strings.Join(aside(t, w, since), ", ")
+				if !strings.Contains(told, "red") {
+					t.Errorf("told %q, watched %q", told, w.ruleFiles().files)
+				}
+				if w.AsideStamp(p, Tree{}) == stamp {
+					t.Error("the stamp is the same")
+				}
+			})
+		}
+	}
+}
+
+// homely is a repository whose user has a home.
+func homely(t *testing.T) (home string, r *gittest.Repo) {
+	t.Helper()
+	home, r = gittest.Dir(t), gittest.New(t)
+	r.Env = append(environ.Without(r.Env, func(name string) bool {
+		return name == "GIT_CONFIG_GLOBAL" || name == "HOME" || name == "XDG_CONFIG_HOME"
+	}),
+		"HOME="+home, "XDG_CONFIG_HOME="+home+"/xdg")
+	return home, r
+}
+
+// begin is a session that begins a minute ago, and finds the tree as it is; known means that its rules are kept.
+func begin(t *testing.T, w *Worktree, known bool) Start {
+	t.Helper()
+	since := Start{Time: time.Now().Add(-time.Minute), Reflog: ReflogOf(w.root)}
+	if known {
+		id, err := w.KeepRules(tree(t, w))
+		check(t, err)
+		since.Rules = id
+	}
+	return since
+}
+
+// aside is what a stop tells whose tree is as it was found.
+func aside(t *testing.T, w *Worktree, since Start) []string {
+	t.Helper()
+	p := position(t, w, Scope{})
+	made, err := w.Made(t.Context(), p, since)
+	check(t, err)
+	return w.Aside(t.Context(), Scope{Made: made}, p, tree(t, w), since, nil)
+}
+
+// Files that an old rule hides are not told, whatever was written around it; those of a new rule are, also where the gates
+// passed between the rule and the file.
+func TestE12OnlyNewRulesAreTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before, session func(t *testing.T, r *gittest.Repo, home string)
+		want            string
+	}{
+		"a rule in .gitignore": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) { r.Write(".gitignore", "dist/\nred\n", "red", "") },
+			want:    "red",
+		},
+		"a rule in a new .gitignore, committed": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write("sub/.gitignore", "red\n")
+				r.Commit("rule")
+				r.Write("sub/red", "", "dist/x", "")
+			},
+			want: "sub/red",
+		},
+		"a rule that was committed and pushed": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "dist/\nred\n")
+				r.Commit("rule")
+				r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+				r.Write("red", "")
+			},
+			want: "red",
+		},
+		"work that is moved behind a rule": {
+			before: func(t *testing.T, r *gittest.Repo, _ string) { r.Write("work/red", ""); age(t, r.Path("work")) },
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "dist/\nwip\n")
+				check(t, os.Rename(r.Path("work"), r.Path("wip")))
+			},
+			want: "wip/",
+		},
+		"an exception that is gone": {
+			before: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "dist/\n*.out\n!red.out\n")
+				r.Commit("exception")
+			},
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "dist/\n*.out\n", "red.out", "")
+			},
+			want: "red.out",
+		},
+		"an exception that comes too early": {
+			before: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "*.out\n!red.out\n")
+				r.Commit("exception")
+			},
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "!red.out\n*.out\n", "red.out", "")
+			},
+			want: "red.out",
+		},
+		"an exception below that is gone": {
+			before: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "*.out\n", "sub/.gitignore", "!red.out\n")
+				r.Commit("exception")
+			},
+			session: func(t *testing.T, r *gittest.Repo, _ string) { r.Remove("sub/.gitignore"); r.Write("sub/red.out", "") },
+			want:    "sub/red.out",
+		},
+		"a name that looks like a pattern": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "dist/\n:\\(red\n", ":(red", "")
+			},
+			want: ":(red",
+		},
+		"a configuration that names older rules, with its old time": {
+			before: func(t *testing.T, r *gittest.Repo, home string) {
+				check(t, os.WriteFile(home+"/rules", []byte("red\n"), 0o600))
+				age(t, home)
+			},
+			session: func(t *testing.T, r *gittest.Repo, home string) {
+				r.Git("config", "core.excludesFile", home+"/rules")
+				age(t, r.Path(".git"))
+				r.Write("red", "")
+			},
+			want: "red",
+		},
+		"a build": {session: func(t *testing.T, r *gittest.Repo, _ string) { r.Write("dist/x", "") }},
+		"a build after a push that writes the configuration": {
+			session: func(t *testing.T, r *gittest.Repo, home string) {
+				r.Git("config", "branch.main.remote", "origin")
+				check(t, os.WriteFile(home+"/.gitconfig", []byte("[alias]\n\tx = y\n"), 0o600))
+				r.Write("dist/x", "")
+			},
+		},
+		"a build by the user's rules, and a new alias": {
+			before: func(t *testing.T, r *gittest.Repo, home string) {
+				check(t, os.WriteFile(home+"/rules", []byte(".env\n"), 0o600))
+				check(t, os.WriteFile(home+"/.gitconfig", []byte("[core]\n\texcludesFile = ~/rules\n"), 0o600))
+			},
+			session: func(t *testing.T, r *gittest.Repo, home string) {
+				check(t, os.WriteFile(home+"/.gitconfig", []byte("[core]\n\texcludesFile = ~/rules\n[alias]\n\tx = y\n"), 0o600))
+				r.Write(".env", "")
+			},
+		},
+		"a build by a rule beside a new one": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "*.tmp\n!keep.tmp\ndist/\n", ".git/info/exclude", "other\n", "dist/x", "")
+			},
+		},
+		"a build by a rule of a person's that is not committed": {
+			before: func(t *testing.T, r *gittest.Repo, _ string) { r.Write(".gitignore", "dist/\nout\n") },
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write(".gitignore", "dist/\nout\nother\n", "out", "")
+			},
+		},
+		"a build by a rule that a pull brought": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Git("update-ref", "refs/remotes/origin/main", colleague(t, r, ".gitignore", "dist/\nout\n"))
+				r.Git("merge", "--quiet", "--ff-only", "origin/main")
+				r.Write("out", "")
+			},
+		},
+		"a folder that ignores itself": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) { r.Write(".venv/.gitignore", "*\n", ".venv/x", "") },
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
-			home := gittest.Dir(t)
-			r := gittest.New(t)
-			r.Env = append(environ.Without(r.Env, func(name string) bool {
-				return name == "GIT_CONFIG_GLOBAL" || name == "HOME" || name == "XDG_CONFIG_HOME"
-			}),
-				"HOME="+home, "XDG_CONFIG_HOME="+home+"/xdg")
-			r.Write("a", "1\n")
+			home, r := homely(t)
+			r.Write("a", "1\n", ".gitignore", "dist/\n")
 			r.Commit("one")
 			if tt.before != nil {
 				tt.before(t, r, home)
 			}
-			age(t, home)
-			age(t, r.Dir)
-			since := Start{Time: time.Now().Add(-time.Minute)}
+			r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
 			w := open(t, r)
-			p := position(t, w, Scope{})
-			stamp := w.AsideStamp(p)
-			if told := w.Aside(t.Context(), Scope{}, p, since, nil); len(told) > 0 {
-				t.Fatalf("told before: %q", told)
-			}
+			since := begin(t, w, true)
+			tt.session(t, r, home)
 
-			tt.do(t, r, home)
-			r.Write("red", "")
-			told := strings.Join(w.Aside(t.Context(), Scope{}, p, since, nil), ", ")
-			if !strings.Contains(told, "red") {
-				t.Errorf("told %q, watched %q", told, w.ruleFiles(p))
-			}
-			if w.AsideStamp(p) == stamp {
-				t.Error("the stamp is the same")
+			want := "files that git ignores by a new rule (" + tt.want + ")"
+			if got := strings.Join(aside(t, w, since), ", "); tt.want == "" && got != "" || tt.want != "" && got != want {
+				t.Errorf("told %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// colleague is a commit that was made in another clone and fetched.
+func colleague(t *testing.T, r *gittest.Repo, namesAndContents ...string) (commit string) {
+	t.Helper()
+	clone := gittest.At(t, gittest.Dir(t))
+	clone.Git("clone", "--quiet", r.Dir, ".")
+	clone.Write(namesAndContents...)
+	commit = clone.Commit("theirs")
+	r.Git("fetch", "--quiet", clone.Dir, "HEAD")
+	return commit
+}
+
+// The rules above a project are those of its repository.
+func TestE12RulesAboveTheProject(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("app/a", "", "app/.gitignore", "dist\n", ".gitignore", "out\n")
+	r.Commit("one")
+	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	w := openAt(t, r, "app")
+	since := begin(t, w, true)
+	r.Write("app/dist", "", "app/out", "", ".gitignore", "out\nred\n")
+	if got := aside(t, w, since); len(got) > 0 {
+		t.Errorf("told %q", got)
+	}
+	r.Write("app/red", "")
+	if got := aside(t, w, since); len(got) != 1 || !strings.Contains(got[0], "(red)") {
+		t.Errorf("told %q", got)
 	}
 }
 

@@ -215,7 +215,7 @@ func (w *Worktree) list(ctx context.Context, begun func()) listing {
 		return listing{why: err.Error(), blind: true}
 	}
 	w.hidden, w.listed = files.Hidden, true
-	return w.listing(files, w.up())
+	return w.listing(files, "", w.up())
 }
 
 // up is the way from the root to the top of the work tree: "", "../", …
@@ -228,13 +228,20 @@ func (w *Worktree) up() string {
 	return filepath.ToSlash(rel) + "/"
 }
 
-// listing is a list of git's, which names folders from the top that up leads to.
-func (w *Worktree) listing(files git.Listing, up string) listing {
+// listing is a list of git's for the folder that the prefix names. It names folders that git cannot read from the top
+// that up leads to.
+func (w *Worktree) listing(files git.Listing, prefix, up string) listing {
 	found := listing{why: files.Warning, blind: files.Blind}
 	for _, folder := range files.Unread {
-		found.unread = append(found.unread, up+folder)
+		found.unread = append(found.unread, prefix+up+folder)
 	}
-	found.names = slices.DeleteFunc(merge(files.Untracked, files.Tracked), func(name string) bool {
+	names := merge(files.Untracked, files.Tracked)
+	if prefix != "" {
+		for i := range names {
+			names[i] = prefix + names[i]
+		}
+	}
+	found.names = slices.DeleteFunc(names, func(name string) bool {
 		folder, nested := strings.CutSuffix(name, "/")
 		if nested && !w.logs(folder) {
 			found.nested = append(found.nested, folder)

@@ -13,6 +13,6 @@ func (w *Worktree) Uncommitted(ctx context.Context, p Position) ([]string, error
 		logs = w.abs(w.logDir)
 	}
 	top := Open(p.Toplevel, logs, "", w.environ, w.now)
-	changed, added, err := top.uncommitted(ctx, Position{})
-	return top.project(slices.Concat(changed, added)), err
+	now, err := top.uncommitted(ctx, Position{})
+	return top.project(slices.Concat(now.changed, now.untracked, now.concealed)), err
 }

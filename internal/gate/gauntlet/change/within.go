@@ -4,7 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
 // within keeps the commits that are part of the history of tip, with the files that they touched, and
@@ -23,10 +24,10 @@ func (w *Worktree) within(ctx context.Context, commits []string, tip string) (he
 		return nil, nil, err
 	}
 
-	beyond := map[string]map[string]string{}
+	beyond := map[string]map[string]git.Blob{}
 	for _, id := range outside {
 		if beyond[id] = wrote[id]; beyond[id] == nil {
-			beyond[id] = map[string]string{} // it changed nothing
+			beyond[id] = map[string]git.Blob{} // it changed nothing
 		}
 		delete(wrote, id)
 	}
@@ -43,14 +44,17 @@ func (w *Worktree) within(ctx context.Context, commits []string, tip string) (he
 	return here, touched, nil
 }
 
-// version is a file with a content.
-type version struct{ name, id string }
+// version is a file with a mode and a content.
+type version struct {
+	name string
+	blob git.Blob
+}
 
-func written(wrote map[string]map[string]string) map[version]bool {
+func written(wrote map[string]map[string]git.Blob) map[version]bool {
 	all := map[version]bool{}
 	for _, files := range wrote {
-		for name, id := range files {
-			all[version{name, id}] = true
+		for name, blob := range files {
+			all[version{name, blob}] = true
 		}
 	}
 	return all
@@ -59,13 +63,13 @@ func written(wrote map[string]map[string]string) map[version]bool {
 // squashed are the files that tip has as commits outside of its history made them, or with most of the
 // lines that they added, unless they were so where those commits come from, or a commit in its history
 // made them so: what was amended or rebased counts once.
-func (w *Worktree) squashed(ctx context.Context, beyond map[string]map[string]string, known map[version]bool, tip string) (map[string][]string, error) {
+func (w *Worktree) squashed(ctx context.Context, beyond map[string]map[string]git.Blob, known map[version]bool, tip string) (map[string][]string, error) {
 	names, counted := map[string]bool{}, map[string]bool{}
 	for v := range known {
 		counted[v.name] = true
 	}
 	for _, files := range beyond {
-		maps.DeleteFunc(files, func(name, id string) bool { return known[version{name, id}] })
+		maps.DeleteFunc(files, func(name string, blob git.Blob) bool { return known[version{name, blob}] })
 		for name := range files {
 			names[name] = true
 		}
@@ -74,15 +78,15 @@ func (w *Worktree) squashed(ctx context.Context, beyond map[string]map[string]st
 		return nil, nil
 	}
 	all := slices.Sorted(maps.Keys(names))
-	now, err := w.ids(ctx, tip, all)
+	now, err := w.blobs(ctx, tip, all)
 	if err != nil {
 		return nil, err
 	}
 
 	open := false
 	for _, files := range beyond {
-		maps.DeleteFunc(files, func(name, id string) bool {
-			return now[name] != present(id) && (counted[name] || now[name] == "" || present(id) == "")
+		maps.DeleteFunc(files, func(name string, made git.Blob) bool {
+			return now[name] != made && (counted[name] || now[name] == git.Blob{} || made == git.Blob{})
 		})
 		open = open || len(files) > 0
 	}
@@ -92,30 +96,30 @@ func (w *Worktree) squashed(ctx context.Context, beyond map[string]map[string]st
 	return w.sinceForks(ctx, beyond, now, all)
 }
 
-// sinceForks are the files of commits that tip has of them, where now are its ids, and not of where they
+// sinceForks are the files of commits that tip has of them, where now is what it has, and not of where they
 // come from.
-func (w *Worktree) sinceForks(ctx context.Context, beyond map[string]map[string]string, now map[string]string, all []string) (landed map[string][]string, err error) {
+func (w *Worktree) sinceForks(ctx context.Context, beyond map[string]map[string]git.Blob, now map[string]git.Blob, all []string) (landed map[string][]string, err error) {
 	from, err := w.forks(ctx, beyond)
 	if err != nil {
 		return nil, err
 	}
-	before := map[string]map[string]string{}
+	before := map[string]map[string]git.Blob{}
 	var mixed []mix
 	landed = map[string][]string{}
 	for commit, files := range beyond {
 		fork := from[commit]
 		if len(files) > 0 && before[fork] == nil {
-			if before[fork], err = w.ids(ctx, fork, all); err != nil {
+			if before[fork], err = w.blobs(ctx, fork, all); err != nil {
 				return nil, err
 			}
 		}
-		for name, id := range files {
+		for name, made := range files {
 			switch then := before[fork][name]; {
-			case then == now[name], then == present(id):
-			case now[name] == present(id):
+			case then == now[name], then == made:
+			case now[name] == made, then.Mode != "" && then.Mode != made.Mode && now[name].Mode == made.Mode:
 				landed[commit] = append(landed[commit], name)
 			default:
-				mixed = append(mixed, mix{commit: commit, name: name, then: then, made: id, now: now[name]})
+				mixed = append(mixed, mix{commit: commit, name: name, then: then.ID, made: made.ID, now: now[name].ID})
 			}
 		}
 	}
@@ -163,30 +167,17 @@ func (w *Worktree) blended(ctx context.Context, mixed []mix) (found []mix, err e
 	return found, nil
 }
 
-// ids are those of files in a commit. One that it does not have has none.
-func (w *Worktree) ids(ctx context.Context, commit string, names []string) (map[string]string, error) {
-	ids := map[string]string{}
+// blobs are files in a commit. One that it does not have has the zero Blob.
+func (w *Worktree) blobs(ctx context.Context, commit string, names []string) (map[string]git.Blob, error) {
 	if commit == "" {
-		return ids, nil
+		return map[string]git.Blob{}, nil
 	}
-	blobs, err := w.repo.Listed(ctx, commit, names...)
-	for name, blob := range blobs {
-		ids[name] = blob.ID
-	}
-	return ids, err
-}
-
-// present is an id; empty where it is that of no file.
-func present(id string) string {
-	if strings.Trim(id, "0") == "" {
-		return ""
-	}
-	return id
+	return w.repo.Listed(ctx, commit, names...)
 }
 
 // forks are the commits that others come from, the first ones that are not among them; empty for those
 // that come from none.
-func (w *Worktree) forks(ctx context.Context, commits map[string]map[string]string) (map[string]string, error) {
+func (w *Worktree) forks(ctx context.Context, commits map[string]map[string]git.Blob) (map[string]string, error) {
 	all, err := w.repo.Parents(ctx, slices.Collect(maps.Keys(commits)))
 	if err != nil {
 		return nil, err
@@ -197,11 +188,18 @@ func (w *Worktree) forks(ctx context.Context, commits map[string]map[string]stri
 	}
 	from := map[string]string{}
 	for id := range commits {
+		var line []string // of commits that come from the same one
 		fork := id
 		for commits[fork] != nil {
-			fork = parent[fork]
+			if known, found := from[fork]; found {
+				fork = known
+				break
+			}
+			line, fork = append(line, fork), parent[fork]
 		}
-		from[id] = fork
+		for _, id := range line {
+			from[id] = fork
+		}
 	}
 	return from, nil
 }

@@ -67,6 +67,45 @@ func TestE12WhatTheRemoteSquashedCounts(t *testing.T) {
 			squash,
 			[]string{"a"},
 		},
+		"an executable bit": {
+			func(r *gittest.Repo) {
+				r.Git("update-index", "--chmod=+x", "a")
+				r.Git("commit", "-qm", "one")
+				r.Git("reset", "-q", "--hard")
+			},
+			squash,
+			[]string{"a"},
+		},
+		"an executable bit, and a colleague's edit": {
+			func(r *gittest.Repo) {
+				r.Git("update-index", "--chmod=+x", "a")
+				r.Git("commit", "-qm", "one")
+				r.Git("reset", "-q", "--hard")
+			},
+			func(r *gittest.Repo) { colleague(r, "a", "theirs\n"); squash(r) },
+			[]string{"a"},
+		},
+		"a link with the bytes of the file": {
+			func(r *gittest.Repo) {
+				r.Git("update-index", "--cacheinfo", "120000,"+r.Git("rev-parse", ":a")+",a")
+				r.Git("commit", "-qm", "one")
+				r.Git("reset", "-q", "--hard")
+			},
+			squash,
+			[]string{"a"},
+		},
+		"an executable bit, not merged": {
+			func(r *gittest.Repo) {
+				r.Git("update-index", "--chmod=+x", "a")
+				r.Git("commit", "-qm", "one")
+				r.Git("reset", "-q", "--hard")
+			},
+			func(r *gittest.Repo) { colleague(r, "a", "theirs\n", "b", "1\n") }, nil,
+		},
+		"a new file of which a colleague has another": {
+			func(r *gittest.Repo) { r.Write("new", "mine\n"); r.Commit("one") },
+			func(r *gittest.Repo) { colleague(r, "new", "theirs\n") }, nil,
+		},
 		"rebased, after a colleague": {
 			func(r *gittest.Repo) { r.Write("src/red", "1\n"); r.Commit("one") },
 			func(r *gittest.Repo) {

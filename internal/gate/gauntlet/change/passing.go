@@ -1,0 +1,130 @@
+package change
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// isEditors reports whether an editor gives such a name to the files that it has beside the one that is open: swap
+// files, backups, locks, and 4913, with which vim tries whether it can write.
+func isEditors(name string) bool {
+	name = path.Base(name)
+	swap := len(name) > 5 && name[0] == '.' && strings.HasPrefix(path.Ext(name), ".sw") && len(path.Ext(name)) == 4
+	return swap || name == "4913" || strings.HasPrefix(name, ".#") ||
+		len(name) > 1 && strings.HasSuffix(name, "~") || len(name) > 2 && name[0] == '#' && strings.HasSuffix(name, "#")
+}
+
+// passing tells which files came or went without any work: those of an editor that is open, and those that a sparse
+// checkout leaves out, or shows again, as they were committed.
+func (o origin) passing(ctx context.Context, pairs []pair) (map[int]bool, error) {
+	var editors, sparse []int
+	isSparse := o.to != "" && o.isSparse()
+	for i, p := range pairs {
+		switch {
+		case isEditors(p.name()):
+			editors = append(editors, i)
+		case isSparse && (p.was.path == "" || p.is.path == ""):
+			sparse = append(sparse, i)
+		}
+	}
+	if len(editors)+len(sparse) == 0 {
+		return nil, nil
+	}
+	blobs, before, err := o.tracked(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+
+	passing := map[int]bool{}
+	for _, i := range editors {
+		name := o.local(pairs[i])
+		passing[i] = blobs[name] == git.Blob{} && before[name] == git.Blob{}
+	}
+	shown, err := o.shown(ctx, pairs, sparse, blobs, before)
+	maps.Copy(passing, shown)
+	return passing, err
+}
+
+// tracked are the files that the index has, and those of some pairs that the commit from before had. A folder without a
+// commit has none.
+func (o origin) tracked(ctx context.Context, pairs []pair) (now, before map[string]git.Blob, err error) {
+	if o.to != "" {
+		if now, err = o.repo.Blobs(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.to != "" && o.from != "" {
+		names := make([]string, len(pairs))
+		for i, p := range pairs {
+			names[i] = o.local(p)
+		}
+		before, err = o.repo.Listed(ctx, o.from, names...)
+	}
+	return now, before, err
+}
+
+// isSparse reports whether the repository has patterns of a sparse checkout. They stay when it is turned off.
+func (o origin) isSparse() bool {
+	gitDir, found := paths.GitDir(o.w.abs(o.prefix))
+	return found && disk.Exists(filepath.Join(gitDir, "info", "sparse-checkout"))
+}
+
+// shown tells which files a sparse checkout leaves out now, or left out before, and nothing else has become of them: they
+// are in the index as they were in the tree, or as they are at the commit from before.
+func (o origin) shown(ctx context.Context, pairs []pair, which []int, blobs, before map[string]git.Blob) (map[int]bool, error) {
+	same := map[int]git.Blob{}
+	var left map[string]bool
+	for _, i := range which {
+		name := o.local(pairs[i])
+		blob, tracked := blobs[name]
+		if !tracked || kindOf(blob) != pairs[i].either().stat.kind() {
+			continue
+		}
+		if pairs[i].is.path == "" && left == nil {
+			var err error
+			if left, err = o.leftOut(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if pairs[i].is.path == "" && left[name] || pairs[i].was.path == "" && before[name] == blob {
+			same[i] = blob
+		}
+	}
+	shown := map[int]bool{}
+	return shown, o.each(ctx, pairs, same, func(i int, content []byte) {
+		shown[i] = sha256.Sum256(content) == pairs[i].either().sum
+	})
+}
+
+// leftOut are the tracked files that a sparse checkout leaves out. The same mark without one is a way to hide that a file
+// was deleted.
+func (o origin) leftOut(ctx context.Context) (map[string]bool, error) {
+	left := map[string]bool{}
+	if sparse, err := o.repo.Sparse(ctx); err != nil || !sparse {
+		return left, err
+	}
+	files, err := o.repo.Files(ctx)
+	for _, name := range files.Hidden {
+		left[name] = true
+	}
+	return left, err
+}
+
+// local is a file's name in the repository.
+func (o origin) local(p pair) string { return strings.TrimPrefix(p.name(), o.prefix) }
+
+// either is the file of a pair of which there is only one.
+func (p pair) either() entry {
+	if p.is.path == "" {
+		return p.was
+	}
+	return p.is
+}

@@ -1,0 +1,103 @@
+package change
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+)
+
+func TestFilesOfEditors(t *testing.T) {
+	for _, name := range []string{".main.go.swp", "deep/.x.swo", ".a.swx", "main.go~", "~~", "#main.go#", ".#main.go", "d/4913"} {
+		if !isEditors(name) {
+			t.Errorf("%s is a file of an editor", name)
+		}
+	}
+	for _, name := range []string{"main.go", "~", "a~b", "#", "##", "#a", ".swp", "a.swp", ".a.swift", ".sw", "4913.go", "d~/f", "4913/f", "#d#/f"} {
+		if isEditors(name) {
+			t.Errorf("%s is not a file of an editor", name)
+		}
+	}
+}
+
+// What comes and goes without any work leaves a tree as it was found.
+func TestE13WhatComesAndGoesIsNotWork(t *testing.T) {
+	sparse := func(r *gittest.Repo) { r.Git("sparse-checkout", "set", "--no-cone", "/*", "!/d/") }
+	for name, tt := range map[string]struct {
+		before, session func(r *gittest.Repo)
+		want            []string // nil: idle
+	}{
+		"an editor is opened": {session: func(r *gittest.Repo) { r.Write(".f.swp", "1", "d/.#f", "1") }},
+		"an editor is closed": {
+			before:  func(r *gittest.Repo) { r.Write(".f.swp", "1") },
+			session: func(r *gittest.Repo) { r.Remove(".f.swp"); r.Write("f~", "1") },
+		},
+		"an editor outside of git": {
+			before:  func(r *gittest.Repo) { check(t, os.RemoveAll(r.Path(".git"))) },
+			session: func(r *gittest.Repo) { r.Write(".f.swp", "1") },
+		},
+		"an editor and work":             {session: func(r *gittest.Repo) { r.Write(".f.swp", "1", "f", "2") }, want: []string{"f"}},
+		"a sparse checkout":              {session: sparse},
+		"a sparse checkout, turned off":  {before: sparse, session: func(r *gittest.Repo) { r.Git("sparse-checkout", "disable") }},
+		"a sparse checkout, other files": {before: sparse, session: func(r *gittest.Repo) { r.Git("sparse-checkout", "set", "--no-cone", "/*", "!/e/") }},
+		"a sparse checkout of converted files": {
+			before: func(r *gittest.Repo) {
+				r.Git("config", "core.autocrlf", "true")
+				r.Remove("d/f")
+				r.Git("checkout", "--quiet", "d/f")
+			},
+			session: sparse,
+		},
+		"a tracked file with such a name": {
+			before:  func(r *gittest.Repo) { r.Write("x~", "1"); r.Commit("x") },
+			session: func(r *gittest.Repo) { r.Write("x~", "2") },
+			want:    []string{"x~"},
+		},
+		"a tracked file with such a name, deleted": {
+			before:  func(r *gittest.Repo) { r.Write("x~", "1"); r.Commit("x") },
+			session: func(r *gittest.Repo) { r.Git("rm", "--quiet", "x~") },
+			want:    []string{"x~"},
+		},
+		"a file that is deleted and marked": {
+			session: func(r *gittest.Repo) { r.Git("update-index", "--skip-worktree", "d/f"); r.Remove("d/f") },
+			want:    []string{"d/f"},
+		},
+		"a file that is deleted beside a sparse checkout": {
+			before:  sparse,
+			session: func(r *gittest.Repo) { r.Remove("e/f") },
+			want:    []string{"e/f"},
+		},
+		"a commit behind a sparse checkout": {
+			session: func(r *gittest.Repo) { r.Write("d/f", "2\n"); r.Commit("two"); sparse(r) },
+			want:    []string{"d/f"},
+		},
+		"a commit in front of a sparse checkout": {
+			before: sparse,
+			session: func(r *gittest.Repo) {
+				r.Git("sparse-checkout", "disable")
+				r.Write("d/f", "2\n")
+				r.Git("add", "--all")
+			},
+			want: []string{"d/f"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gittest.New(t)
+			r.Write("f", "1\n", "d/f", "1\n", "e/f", "1\n")
+			r.Commit("one")
+			r.Origin()
+			if tt.before != nil {
+				tt.before(r)
+			}
+			w := open(t, r)
+			found := kept(t, w)
+			tt.session(r)
+			names, idle, err := w.Altered(t.Context(), tree(t, w), found)
+			check(t, err)
+			if idle != (tt.want == nil) || tt.want != nil && !slices.Equal(names, tt.want) {
+				t.Errorf("altered: %q, idle: %t", names, idle)
+			}
+		})
+	}
+}
