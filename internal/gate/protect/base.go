@@ -39,6 +39,8 @@ type base struct {
 	Uncopied []string          `json:"uncopied,omitempty"`
 	// Targets are the files that are compared because a protected link leads to them, with the link.
 	Targets map[string]string `json:"targets,omitempty"`
+	// Conversion is how git wrote files then; nil where that is not known.
+	Conversion *git.Conversion `json:"conversion,omitempty"`
 
 	record change.Record
 }
@@ -93,7 +95,9 @@ func (p Place) find(ctx context.Context) (*base, error) {
 		return nil, err
 	}
 	p.copyOf(b, slices.Concat(p.below(at, status.Changed), p.below(at, status.Untracked), hidden))
-	return b, nil
+	conversion, err := p.repo().Conversion(ctx, true)
+	b.Conversion = &conversion
+	return b, err
 }
 
 // below makes names relative to the project of those that are relative to the work tree.
@@ -193,7 +197,7 @@ func (p Place) fill(ctx context.Context, b *base) error {
 	if b.record, err = p.worktree().Record(ctx, names); err != nil {
 		return err
 	}
-	states, err := p.committed(ctx, b.Head, names, listed)
+	states, err := p.committed(ctx, b, names, listed)
 	if err != nil {
 		return err
 	}
@@ -209,9 +213,9 @@ const (
 
 // committed gives the states that files have in a commit, for those that are not so in the
 // work tree. A file that a sparse checkout leaves out is not deleted.
-func (p Place) committed(ctx context.Context, commit string, names []string, listed map[string]git.Blob) (map[string]change.State, error) {
+func (p Place) committed(ctx context.Context, b *base, names []string, listed map[string]git.Blob) (map[string]change.State, error) {
 	repo := p.repo()
-	differs, err := repo.Differs(ctx, commit)
+	differs, err := repo.Differs(ctx, b.Head)
 	if err != nil {
 		return nil, err
 	}
@@ -239,8 +243,16 @@ func (p Place) committed(ctx context.Context, commit string, names []string, lis
 	}
 
 	states := map[string]change.State{}
-	err = repo.Contents(ctx, p.stored(listed, other), 64<<20, func(i int, content []byte) {
-		states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: digest.Hex(content)}
+	if len(other) == 0 {
+		return states, nil
+	}
+	aside, err := p.aside(ctx, repo, b)
+	if err != nil {
+		return nil, err
+	}
+	defer aside.Close()
+	err = aside.Contents(ctx, b.Head, p.stored(listed, other), maxWritten, func(i int, content []byte) {
+		states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: sumOf(content)}
 	})
 	return states, err
 }
