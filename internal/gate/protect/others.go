@@ -40,6 +40,9 @@ func (p Place) others(ctx context.Context, b *base, all []change.Difference) map
 			f.broughtBy(ctx, tip)
 		}
 	}
+	if at.Head != b.Head {
+		f.followed(ctx)
+	}
 	return out
 }
 
