@@ -10,7 +10,11 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
+
+// maxShallow bounds the list of commits at which a history was cut off.
+const maxShallow = 16 << 20
 
 // Aside is a repository's history without its settings: what git makes of commits there depends on the commits, and
 // on a Conversion. No attribute, setting or program counts that the repository or the user got since that was read.
@@ -42,7 +46,7 @@ func (r Repo) Aside(c Conversion, id string) (*Aside, error) {
 		"GIT_OBJECT_DIRECTORY="+a.at("objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoted(filepath.Join(common, "objects")),
 		"GIT_CONFIG_GLOBAL="+a.at("empty"), "GIT_CONFIG_NOSYSTEM=1")
 	a.top.env = a.repo.env
-	if err := a.fill(c, id); err != nil {
+	if err := a.fill(c, id, common); err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -56,8 +60,8 @@ func (a *Aside) at(names ...string) string {
 	return filepath.Join(append([]string{a.dir}, names...)...)
 }
 
-// fill makes what git takes for a repository.
-func (a *Aside) fill(c Conversion, id string) error {
+// fill makes what git takes for a repository, with the history ending where that of another one does.
+func (a *Aside) fill(c Conversion, id, common string) error {
 	for _, folder := range []string{a.at("objects"), a.at("refs"), a.at("info"), a.repo.dir} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err
@@ -67,7 +71,11 @@ func (a *Aside) fill(c Conversion, id string) error {
 	if len(id) == 64 {
 		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
 	}
-	for name, text := range map[string]string{"config": config, "empty": "", "attributes": c.User, "info/attributes": c.Repository} {
+	files := map[string]string{"config": config, "empty": "", "attributes": c.User, "info/attributes": c.Repository}
+	if shallow, err := regular.Read(filepath.Join(common, "shallow"), maxShallow); err == nil {
+		files["shallow"] = string(shallow)
+	}
+	for name, text := range files {
 		if err := os.WriteFile(a.at(filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
 			return err
 		}

@@ -135,6 +135,35 @@ func TestMergeRunsNoDriver(t *testing.T) {
 	}
 }
 
+// A clone without all of the history, or without all of the contents, has what it was cloned for.
+func TestMergeInAClone(t *testing.T) {
+	for _, how := range [][]string{{"--depth=2"}, {"--filter=blob:none"}} {
+		from := gittest.New(t)
+		from.Git("config", "uploadpack.allowFilter", "true")
+		lines := "1\n2\n3\n4\n5\n6\n7\n"
+		from.Write("a", "0\n", "other", "1\n")
+		from.Commit("first")
+		from.Write("a", lines)
+		from.Commit("root")
+		from.Git("switch", "--quiet", "--create", "theirs")
+		from.Write("a", strings.Replace(lines, "1", "theirs", 1), "other", "2\n")
+		from.Commit("theirs")
+		from.Git("switch", "--quiet", "main")
+		from.Write("a", strings.Replace(lines, "7", "ours", 1))
+		from.Commit("ours")
+
+		dir := gittest.Dir(t)
+		from.Git(append([]string{"clone", "-q", "--no-single-branch", "file://" + from.Dir, dir}, how...)...)
+		clone := gittest.At(t, dir)
+		ours, theirs := clone.Git("rev-parse", "HEAD"), clone.Git("rev-parse", "origin/theirs")
+		clone.Git("merge", "-q", "--no-edit", "origin/theirs")
+		got, err := newAside(t, clone, Conversion{}).Merge(t.Context(), ours, theirs, []string{"a"})
+		if want := clone.Git("rev-parse", "HEAD:a"); got.Files["a"].ID != want || got.Conflicts["a"] || err != nil {
+			t.Errorf("%v: %v, %v", how, got, err)
+		}
+	}
+}
+
 func TestLargeFile(t *testing.T) {
 	oid := strings.Repeat("ab", 32)
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + oid + "\nsize 12\n"

@@ -236,8 +236,9 @@ func everyCall(t *testing.T, r Repo) {
 	try("aside", err)
 	if err == nil {
 		defer aside.Close()
-		_, err = aside.Merge(t.Context(), location.Head, location.Head, []string{"a"})
-		try("merge", err)
+		for name, blob := range listed {
+			try("content aside", aside.Contents(t.Context(), location.Head, []Stored{{blob, name}}, 1<<20, func(int, []byte) {}))
+		}
 	}
 	_, err = r.Beyond(t.Context(), location.Head, []string{location.Head}, true, 10)
 	try("beyond", err)

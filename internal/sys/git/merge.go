@@ -18,19 +18,15 @@ type Merged struct {
 // to it. The ids must be ones that git gave. Only git itself merges: a driver that attributes name runs nothing, and is
 // as if they named none.
 //
-// Git before 2.38 cannot merge without a work tree. There each file is merged by itself, and one
-// that a side has renamed is a conflict if the other side changed it.
+// Git before 2.38 cannot merge without a work tree, nor can any where contents are missing that were not cloned. There
+// each file is merged by itself, and one that a side has renamed is a conflict if the other side changed it.
 func (a *Aside) Merge(ctx context.Context, ours, theirs string, names []string) (Merged, error) {
 	if err := a.attributes(ctx, ours, a.fromTop(names)); err != nil {
 		return Merged{}, err
 	}
 	out, err := a.repo.output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-	switch code(err) {
-	case 0, 1: // 1: with conflicts
-	case 129: // the option is unknown
+	if exit := code(err); exit != 0 && exit != 1 { // 1: with conflicts
 		return a.mergeEach(ctx, ours, theirs, names)
-	default:
-		return Merged{}, err
 	}
 	tree, conflicts, _ := strings.Cut(out, "\x00")
 	m := Merged{Conflicts: map[string]bool{}}
