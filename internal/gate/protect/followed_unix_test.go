@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
-// remote is a session on a branch that a colleague has pushed, and may push anew.
+// remote is a session on a branch that a colleague has pushed, and may force-push.
 type remote struct {
 	*gittest.Repo
 	t         *testing.T
@@ -57,8 +57,8 @@ func (r *remote) amend(namesAndContents ...string) {
 	r.colleague.Git("push", "-q", "--force", "origin", "pr")
 }
 
-// A branch that a colleague has pushed anew is the colleague's in both versions.
-func TestE20ABranchThatWasPushedAnew(t *testing.T) {
+// A branch that a colleague has force-pushed is the colleague's in both versions.
+func TestE20ABranchThatWasForcePushed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, do func(r *remote)
 		is         string
@@ -140,7 +140,7 @@ func TestE20ABranchThatWasPushedAnew(t *testing.T) {
 }
 
 // What a person wrote, or what the agent pushed itself, is not a colleague's second version.
-func TestE20ABranchThatWasNotPushedAnewByOthers(t *testing.T) {
+func TestE20ABranchThatOthersDidNotForcePush(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, do func(r *remote)
 	}{

@@ -147,7 +147,7 @@ var everyday = map[string]func(s *scene) fields{
 		s.git("switch", "-q", "main")
 		return nil
 	},
-	"a colleague pushes a protected test anew": func(s *scene) fields {
+	"a colleague force-pushes a protected test": func(s *scene) fields {
 		colleague := s.protects("a_test.go", "1\n")
 		s.prompt("update the branch", nil)
 		colleague.Write("a_test.go", "2\n")
