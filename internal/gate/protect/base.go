@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -242,6 +243,8 @@ func (p Place) committed(ctx context.Context, b *base, names []string, listed ma
 		other = append(other, name)
 	}
 
+	converted := p.converted(ctx, b, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(other, name) }), listed)
+	other = append(other, converted...)
 	states := map[string]change.State{}
 	if len(other) == 0 {
 		return states, nil
@@ -252,10 +255,40 @@ func (p Place) committed(ctx context.Context, b *base, names []string, listed ma
 	}
 	defer aside.Close()
 	err = aside.Contents(ctx, b.Head, p.stored(listed, other), maxWritten, func(i int, content []byte) {
-		states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: sumOf(content)}
+		if i < len(other)-len(converted) || !p.alike(other[i], content) {
+			states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: sumOf(content)}
+		}
 	})
 	return states, err
 }
+
+// converted lists those of some files whose bytes are not those of the commit although git sees no difference: it may
+// have converted them, or have been told to.
+func (p Place) converted(ctx context.Context, b *base, names []string, listed map[string]git.Blob) (all []string) {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		kind := b.record.State(name).Kind
+		return !listed[name].Regular() || kind != "f" && kind != "x"
+	})
+	ids, err := p.repo().HashRaw(ctx, names)
+	if err != nil {
+		p.logf("hash the protected files of %s: %v", p.Project.Root, err)
+	}
+	for i, id := range ids {
+		if id != listed[names[i]].ID {
+			all = append(all, names[i])
+		}
+	}
+	return all
+}
+
+// alike reports whether a file has a content, whatever its lines end with: an editor may have written them so, long
+// before.
+func (p Place) alike(name string, content []byte) bool {
+	now, _, ok := p.present(name)
+	return ok && bytes.Equal(lineFeeds(now), lineFeeds(content))
+}
+
+func lineFeeds(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // stored are files of the project as git has them.
 func (p Place) stored(listed map[string]git.Blob, names []string) []git.Stored {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
@@ -152,6 +153,54 @@ func TestE20WhatGitConvertsInAPull(t *testing.T) {
 			want(t, b.p)
 			b.Write("tests/a", strings.ToUpper(tt.is)+"x")
 			want(t, b.p, "tests/a changed")
+		})
+	}
+}
+
+// A worktree that the session made is held to its commit, and to what was set in the main one before.
+func TestE20WhatGitDoesNotSeeInAWorktreeOfTheSession(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before func(r *gittest.Repo)
+		do     func(r, wt *gittest.Repo)
+		want   []string
+	}{
+		"as it is": {nil, func(r, wt *gittest.Repo) {}, nil},
+		"a clean filter": {nil, func(r, wt *gittest.Repo) {
+			r.Git("config", "filter.x.clean", "git cat-file blob HEAD:tests/a")
+			r.Write(".git/info/attributes", "tests/a filter=x\n")
+			wt.Write("tests/a", "weak\n")
+		}, []string{"tests/a changed"}},
+		"ident": {nil, func(r, wt *gittest.Repo) {
+			r.Write(".git/info/attributes", "tests/a ident\n")
+			wt.Write("tests/a", "strong\n$Id: skip all $\n")
+		}, []string{"tests/a changed"}},
+		"a filter of the person": {func(r *gittest.Repo) {
+			r.Git("config", "filter.x.clean", "sed s/strong/kept/")
+			r.Git("config", "filter.x.smudge", "sed s/kept/strong/")
+			r.Write(".gitattributes", "tests/a filter=x\n")
+		}, func(r, wt *gittest.Repo) {}, nil},
+		"other ends of lines": {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "input") }, func(r, wt *gittest.Repo) {
+			wt.Write("tests/a", "strong\r\n$Id$\r\n")
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gittest.New(t)
+			r.Write("tests/a", "strong\n$Id$\n")
+			if tt.before != nil {
+				tt.before(r)
+			}
+			r.Commit("one")
+			r.Origin()
+			p := at(t, r, ".", "tests/**")
+			check(t, p.Begin(t.Context()))
+			dir := gittest.Dir(t) + "/wt"
+			r.Git("worktree", "add", "-q", "-b", "wt", dir)
+			wt := gittest.At(t, dir)
+			tt.do(r, wt)
+			wt.Git("add", "-A") // from then on git sees no difference
+			q := at(t, wt, ".", "tests/**")
+			q.StateDir, q.Since.Reflog = p.StateDir, change.Reflog{}
+			want(t, q, tt.want...)
 		})
 	}
 }

@@ -2,11 +2,13 @@ package protect
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // maxWritten is the largest file that is compared with what git makes of one that it converts.
@@ -16,6 +18,9 @@ const maxWritten = 64 << 20
 // file the same as any other. Where it is not known what was set before, only the user's own settings count.
 func (p Place) aside(ctx context.Context, repo git.Repo, b *base) (*git.Aside, error) {
 	if b.Conversion == nil {
+		b.Conversion = p.conversionOfMain()
+	}
+	if b.Conversion == nil {
 		now, err := repo.Conversion(ctx, false)
 		if err != nil {
 			return nil, err
@@ -23,6 +28,24 @@ func (p Place) aside(ctx context.Context, repo git.Repo, b *base) (*git.Aside, e
 		b.Conversion = &now
 	}
 	return repo.Aside(*b.Conversion, b.Head)
+}
+
+// conversionOfMain is what the session found in the main worktree, for one that it has made; nil where that is not
+// known.
+func (p Place) conversionOfMain() *git.Conversion {
+	top, found := paths.MainWorktree(p.Project.Root)
+	_, within, known := paths.Repository(p.Project.Root)
+	if !found || !known {
+		return nil
+	}
+	project := *p.Project
+	project.Root = filepath.Join(top, filepath.FromSlash(within))
+	p.Project = &project
+	b, err := p.load()
+	if err != nil {
+		return nil
+	}
+	return b.Conversion
 }
 
 // written tells which files of a work tree are as git writes them.
