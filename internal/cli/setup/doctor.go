@@ -54,10 +54,7 @@ doctor cannot tell.`,
 		e.invalid = h.GlobalErr != nil || e.Report.Invalid
 		e.validate(h)
 		e.notifies(ctx, h)
-		for _, pattern := range unprotected(ctx, h) {
-			e.add(doctor.Warn, "protect", "no file matches "+term.Shown(pattern), "correct the pattern under protect: in .gauntlet/config.yml")
-		}
-		for _, note := range doubts(ctx, h) {
+		for _, note := range unprotected(ctx, h) {
 			e.add(doctor.Warn, "protect", note, "correct the entry under protect: in .gauntlet/config.yml, if that is not what you want")
 		}
 		return e, nil

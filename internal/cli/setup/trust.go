@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -192,6 +193,7 @@ func approveOwn(out io.Writer, h *here.Place, ask *question.Asker) error {
 	}
 	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.ConfigDir()))
 	cfg.print(out, "it runs")
+	noteUnprotected(h, out, cfg.Project)
 	noteUncovered(h, out, cfg.Project)
 	return nil
 }
@@ -227,6 +229,16 @@ func invalidToApprove(err error) error {
 		hint = stop.FixAndApprove
 	}
 	return term.WithHint(fmt.Errorf("not approved, because it is not valid:\n%w", err), hint)
+}
+
+// noteUnprotected says which entries under protect name less than they seem to.
+func noteUnprotected(h *here.Place, out io.Writer, cfg *config.Project) {
+	const patience, most = 10 * time.Second, 10 // git may wait for ever; doctor has all of them
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, note := range plain.Few(unprotectedBy(ctx, h, cfg), most) {
+		fmt.Fprintf(out, "note: protect: %s\n", note)
+	}
 }
 
 // noteUncovered says which of the commands would never run, because the client
@@ -386,6 +398,7 @@ func (v trustView) print(out io.Writer, p term.Paint, h *here.Place, cfg content
 	}
 	if v.Invalid == "" {
 		cfg.print(out, verb)
+		noteUnprotected(h, out, cfg.Project)
 	} else {
 		fmt.Fprintf(out, "not valid: %s\n", term.Tame(v.Invalid))
 	}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/registry"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 func NewValidate() *cobra.Command {
@@ -50,7 +53,6 @@ Exit code 0: valid, or nothing to check. 1: there are problems.`,
 			}
 		}
 		v.unprotected = func() []string { return unprotected(cmd.Context(), h) }
-		v.doubts = func() []string { return doubts(cmd.Context(), h) }
 		return v, nil
 	})
 }
@@ -60,7 +62,6 @@ type validation struct {
 	Faults      []document.Fault `json:"faults"`
 	Files       []string         `json:"files"`
 	unprotected func() []string  // asks git
-	doubts      func() []string  // as well
 }
 
 var _ term.Failing = validation{}
@@ -71,42 +72,35 @@ func (v validation) Failure() error { return term.FailedIf(len(v.Faults) > 0) }
 // Print implements term.View.
 func (v validation) Print(out io.Writer) {
 	here.PrintFaults(out, v.Files, v.Faults)
-	for _, pattern := range v.unprotected() {
-		fmt.Fprintf(out, "note: protect: no file matches %s\n", term.Shown(pattern))
-	}
-	for _, note := range v.doubts() {
+	for _, note := range v.unprotected() {
 		fmt.Fprintf(out, "note: protect: %s\n", note)
 	}
 }
 
-// unprotected are the patterns under protect that name no file: one that is misspelt protects
-// nothing.
+// unprotected are what a person may not know of the entries under protect, approved or not: those that name no file,
+// since one that is misspelt protects nothing, and those that name less than they seem to.
 func unprotected(ctx context.Context, h *here.Place) []string {
-	place, protects := protection(h)
-	if !protects {
-		return nil
-	}
-	patterns, _ := place.Missing(ctx) // without git nothing is protected, which a stop tells
-	return patterns
-}
-
-// doubts are what else a person may not know of the entries under protect.
-func doubts(ctx context.Context, h *here.Place) []string {
-	place, protects := protection(h)
-	if !protects {
-		return nil
-	}
-	notes, _ := place.Doubts(ctx) // as above
-	return notes
-}
-
-// protection is what the project's file protects, approved or not.
-func protection(h *here.Place) (place protect.Place, protects bool) {
 	cfg, err := config.LoadProject(h.ConfigDir(), h.ConfigDir())
-	if err != nil || !h.HasProject || len(cfg.Protect.Patterns) == 0 {
-		return protect.Place{}, false
+	if err != nil || !h.HasProject {
+		return nil
 	}
-	return protect.Place{Project: &keeper.Project{Root: h.Root, Config: cfg}, Environ: os.Environ(), Now: time.Now}, true
+	return unprotectedBy(ctx, h, cfg)
+}
+
+// unprotectedBy is unprotected for a configuration.
+func unprotectedBy(ctx context.Context, h *here.Place, cfg *config.Project) (notes []string) {
+	if len(cfg.Protect.Patterns) == 0 {
+		return nil
+	}
+	place := protect.Place{Project: &keeper.Project{Root: h.Root, Config: cfg}, Environ: os.Environ(), Now: time.Now}
+	doubts, _ := place.Doubts(ctx) // without git nothing is protected, which a stop tells
+	patterns, _ := place.Missing(ctx)
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(doubts, func(note string) bool { return strings.HasPrefix(note, plain.Name(pattern)+" matches ") }) {
+			notes = append(notes, "no file matches "+term.Shown(pattern))
+		}
+	}
+	return append(notes, doubts...)
 }
 
 // validateLauncher checks ccc.json; the path is empty where there is none.

@@ -4,7 +4,6 @@ package deny
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -46,13 +45,20 @@ func (Keeper) Judge(_ context.Context, call *keeper.Call) keeper.Verdict {
 		if !denied {
 			continue
 		}
-		reason := fmt.Sprintf("%s is denied in this project: %s", plain.Line(use.ToolName), what)
-		if rule.Message != "" {
-			reason = rule.Message + "\n\n" + reason
-		}
-		return keeper.Verdict{Outcome: keeper.Failed, Status: "denied", Reason: reason, Summary: "denied " + plain.Line(use.ToolName) + ": " + what}
+		return keeper.Verdict{Outcome: keeper.Failed, Status: "denied", Reason: reason(use.ToolName, what, rule.Message), Summary: "denied " + plain.Line(use.ToolName) + ": " + what}
 	}
 	return keeper.Verdict{Outcome: keeper.Passed, Status: keeper.Passed.String()}
+}
+
+// reason tells the agent what was denied by what, and then the project's own words.
+func reason(tool, what, message string) string {
+	const longest = 150
+	var f keeper.Frame
+	f.Say("stopgate: %s is denied in this project: %s", keeper.Shorten(plain.Line(tool), longest), keeper.Shorten(what, longest))
+	if message != "" {
+		f.Say("\n%s", plain.Clip(message, f.Room()-2))
+	}
+	return f.Text
 }
 
 // toolUse is a call, and the names that its files have in the project.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -100,7 +101,7 @@ func TestIssue19AFileIsDeniedByAllItsNames(t *testing.T) {
 	rules := []config.Deny{{Paths: []string{"go.sum", "src/new.go", "db"}, Message: "Ask first."}}
 	for _, path := range []string{"src/harmless", "go.sum"} {
 		v := Keeper{}.Judge(t.Context(), callOf(t, root, rules, "Edit", map[string]string{"file_path": filepath.Join(other, path)}))
-		if !v.Blocks() || !strings.HasPrefix(v.Reason, "Ask first.\n\n") {
+		if !v.Blocks() || !strings.HasPrefix(v.Reason, "stopgate: Edit is denied in this project: paths: ") || !strings.HasSuffix(v.Reason, "\nAsk first.") {
 			t.Errorf("%s: %+v", path, v)
 		}
 	}
@@ -202,5 +203,16 @@ func TestIssue19OtherCallsAreNotOurs(t *testing.T) {
 	call.Project = nil
 	if (Keeper{}).Applies(call) {
 		t.Error("applies without a project")
+	}
+}
+
+// However long the project's patterns and words are, the agent is told in 600 characters.
+func TestTheReasonIsShort(t *testing.T) {
+	for _, length := range []int{1, 100, 1000} {
+		long := strings.Repeat("é", length)
+		text := reason(long, "paths: "+long, long)
+		if n := utf8.RuneCountInString(text); n > keeper.MaxFrame || !strings.HasPrefix(text, "stopgate: é") || !strings.Contains(text, "é\né") {
+			t.Errorf("%d characters: %s", n, text)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package gauntlet
 import (
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -70,7 +71,7 @@ func failure(gate *GateResult, room int) string {
 		details += "\nHow to fix it:\n" + gate.FixInstructions
 	}
 	if details != "" && space > 40 {
-		text += open + cutStart(details, space) + shut
+		text += open + keeper.CutStart(details, space) + shut
 	}
 	if len(text) > room {
 		return plain.Cut(text, max(0, room-1)) + "\n"

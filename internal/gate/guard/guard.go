@@ -13,7 +13,6 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -101,17 +100,18 @@ const Reported = "reported"
 
 func verdict(runs []run) keeper.Verdict {
 	v := keeper.Verdict{Outcome: keeper.Passed}
-	var reasons, summaries, messages []string
+	var objections []run
+	var summaries, messages []string
 	for _, r := range runs {
 		switch {
 		case r.denial != "":
 			v.Outcome = keeper.Failed
-			reasons = append(reasons, r.denial)
+			objections = append(objections, r)
 			summaries = append(summaries, fmt.Sprintf("hook command %q denied the tool call", r.Run))
 		case r.OK():
 		case r.withheld() && r.OnFailure == config.Block:
 			v.Outcome, v.Uncounted = keeper.Failed, true
-			reasons = append(reasons, fmt.Sprintf("`%s` was not run: %v", r.Run, r.Err))
+			objections = append(objections, r)
 			summaries = append(summaries, fmt.Sprintf("hook command %q was not run: %v", r.Run, r.Err))
 		case !r.Ran():
 			if v.Outcome == keeper.Passed {
@@ -120,7 +120,7 @@ func verdict(runs []run) keeper.Verdict {
 			messages = append(messages, fmt.Sprintf("hook command %q %s; nothing was checked", r.Run, r.Result))
 		case r.OnFailure == config.Block:
 			v.Outcome = keeper.Failed
-			reasons = append(reasons, reason(r))
+			objections = append(objections, r)
 			summaries = append(summaries, report(r))
 		default:
 			v.Outcome = keeper.Failed
@@ -128,29 +128,15 @@ func verdict(runs []run) keeper.Verdict {
 		}
 	}
 	v.Status = v.Outcome.String()
-	if v.Outcome == keeper.Failed && len(reasons) == 0 {
+	if v.Outcome == keeper.Failed && len(objections) == 0 {
 		v.Status = Reported
 	}
-	v.Reason = strings.Join(reasons, "\n\n")
+	v.Reason = reason(objections)
 	v.Message = strings.Join(messages, "\n")
 	if len(summaries) > 0 {
 		v.Summary = strings.Join(append(summaries, messages...), "\n")
 	}
 	return v
-}
-
-// reason tells the agent what to fix: the project's own words first, then
-// what failed and the end of what it printed.
-func reason(r run) string {
-	var b strings.Builder
-	if r.Message != "" {
-		b.WriteString(r.Message + "\n\n")
-	}
-	fmt.Fprintf(&b, "`%s` failed: %s", r.Run, r.Result)
-	if r.Tail != "" {
-		b.WriteString("\n" + plain.Text(r.Tail))
-	}
-	return b.String()
 }
 
 // report tells the person. It goes into the journal too, so it holds nothing

@@ -194,7 +194,7 @@ func TestOnFailure(t *testing.T) {
 	}{
 		{
 			"Stop blocks by default", stopPayload, "  Stop:\n    - run: echo broken; exit 1\n",
-			keeper.Failed, "`echo broken; exit 1` failed: exit 1\nbroken", "",
+			keeper.Failed, "stopgate: `echo broken; exit 1` failed: exit 1\nbroken", "",
 		},
 		{
 			"Stop may only report", stopPayload, "  Stop:\n    - {run: echo broken; exit 1, on_failure: report}\n",
@@ -206,23 +206,23 @@ func TestOnFailure(t *testing.T) {
 		},
 		{
 			"SubagentStop may block", subagentPayload, "  SubagentStop:\n    - {run: exit 4, on_failure: block}\n",
-			keeper.Failed, "`exit 4` failed: exit 4", "",
+			keeper.Failed, "stopgate: `exit 4` failed: exit 4", "",
 		},
 		{
-			"message first, then the end of the output", stopPayload, "  Stop:\n    - {run: seq 100; exit 1, message: fix the lint errors, output_lines: 2}\n",
-			keeper.Failed, "fix the lint errors\n\n`seq 100; exit 1` failed: exit 1\n[…]\n99\n100", "",
+			"what failed, the message, then the end of the output", stopPayload, "  Stop:\n    - {run: seq 100; exit 1, message: fix the lint errors, output_lines: 2}\n",
+			keeper.Failed, "stopgate: `seq 100; exit 1` failed: exit 1\nfix the lint errors\n[…]\n99\n100", "",
 		},
 		{
 			"standard error too", stopPayload, "  Stop:\n    - run: echo why >&2; exit 1\n",
-			keeper.Failed, "`echo why >&2; exit 1` failed: exit 1\nwhy", "",
+			keeper.Failed, "stopgate: `echo why >&2; exit 1` failed: exit 1\nwhy", "",
 		},
 		{
 			"a signal", stopPayload, "  Stop:\n    - run: kill -TERM $$\n",
-			keeper.Failed, "`kill -TERM $$` failed: was ended by signal 15 (terminated)", "",
+			keeper.Failed, "stopgate: `kill -TERM $$` failed: was ended by signal 15 (terminated)", "",
 		},
 		{
 			"two blocks", stopPayload, "  Stop:\n    - run: exit 1\n    - run: exit 2\n",
-			keeper.Failed, "`exit 1` failed: exit 1\n\n`exit 2` failed: exit 2", "",
+			keeper.Failed, "stopgate: `exit 1` failed: exit 1\n\n`exit 2` failed: exit 2", "",
 		},
 		{
 			"not found does not block", stopPayload, "  Stop:\n    - run: exit 127\n",
@@ -234,7 +234,7 @@ func TestOnFailure(t *testing.T) {
 		},
 		{
 			"a failure weighs more than not found", stopPayload, "  Stop:\n    - run: exit 127\n    - run: exit 1\n    - run: exit 126\n",
-			keeper.Failed, "`exit 1` failed: exit 1", "hook command \"exit 127\" was not found (exit 127); nothing was checked\nhook command \"exit 126\" cannot be executed (exit 126); nothing was checked",
+			keeper.Failed, "stopgate: `exit 1` failed: exit 1", "hook command \"exit 127\" was not found (exit 127); nothing was checked\nhook command \"exit 126\" cannot be executed (exit 126); nothing was checked",
 		},
 		{"success prints nothing", stopPayload, "  Stop:\n    - run: echo fine\n", keeper.Passed, "", ""},
 	}
@@ -368,27 +368,27 @@ func TestRuling05StrangeValues(t *testing.T) {
 }
 
 func TestPreToolUseDenial(t *testing.T) {
-	const standard = "a hook command of this project denied this tool call"
+	const standard = "stopgate: a hook command of this project denied this tool call"
 	tests := []struct {
 		name, script string
 		options      string
 		reason       string // empty: not denied
 	}{
-		{"exit 2 with a reason", "echo not this >&2; exit 2", "", "not this"},
+		{"exit 2 with a reason", "echo not this >&2; exit 2", "", "stopgate: not this"},
 		{"exit 2 without", "exit 2", "", standard},
 		{"exit 2 although it only reports", "exit 2", ", on_failure: report", standard},
-		{"permissionDecision", `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"because"}}'`, "", "because"},
+		{"permissionDecision", `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"because"}}'`, "", "stopgate: because"},
 		{"permissionDecision without reason", `echo '{"hookSpecificOutput":{"permissionDecision":"deny"}}'`, "", standard},
-		{"decision block", `echo '{"decision":"block","reason":"old form"}'`, "", "old form"},
-		{"decision block, exit 1", `echo '{"decision":"block","reason":"old form"}'; exit 1`, "", "old form"},
-		{"JSON and exit 2", `echo '{"decision":"block","reason":"said"}'; exit 2`, "", "said"},
+		{"decision block", `echo '{"decision":"block","reason":"old form"}'`, "", "stopgate: old form"},
+		{"decision block, exit 1", `echo '{"decision":"block","reason":"old form"}'; exit 1`, "", "stopgate: old form"},
+		{"JSON and exit 2", `echo '{"decision":"block","reason":"said"}'; exit 2`, "", "stopgate: said"},
 		{"allow", `echo '{"hookSpecificOutput":{"permissionDecision":"allow"}}'`, "", ""},
 		{"approve", `echo '{"decision":"approve"}'`, "", ""},
 		{"not JSON", "echo deny", "", ""},
 		{"half JSON", `echo '{"decision":"block"'`, "", ""},
 		{"JSON of other types", `echo '{"decision":["block"]}'`, "", ""},
 		{"exit 1 reports", "exit 1", "", ""},
-		{"exit 1 may block", "exit 1", ", on_failure: block", "`exit 1` failed: exit 1"},
+		{"exit 1 may block", "exit 1", ", on_failure: block", "stopgate: `exit 1` failed: exit 1"},
 		{"success", "true", "", ""},
 	}
 	for _, tt := range tests {

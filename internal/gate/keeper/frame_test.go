@@ -35,3 +35,12 @@ func TestListStaysInTheFrame(t *testing.T) {
 		}
 	})
 }
+
+func TestWordsStayInTheFrame(t *testing.T) {
+	long := strings.Repeat("é", 2000)
+	for _, text := range []string{Words("%s failed", "it"), Words("%s failed", long), Words("%s failed: %s", long, long)} {
+		if n := utf8.RuneCountInString(text); n > MaxFrame || !strings.HasPrefix(text, "stopgate: ") || !strings.Contains(text, " failed") {
+			t.Errorf("%d characters: %s", n, text)
+		}
+	}
+}

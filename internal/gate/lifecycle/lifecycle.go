@@ -155,11 +155,16 @@ func (k *Keeper) hold(call *keeper.Call, a agent) keeper.Verdict {
 	return held("not_signaled", k.mustSignal(a.id))
 }
 
-// mustSignal is the command that an agent is to run, ready to be pasted.
+// mustSignal is the command that an agent is to run, ready to be pasted. Its first words are the specification's.
 func (k *Keeper) mustSignal(id string) string {
-	return "You must explicitly signal completion before stopping. Run: " +
-		settings.ShellCommand(k.Program(), "emit", event.AgentSignal, "--agent", id, "complete") +
-		"\nIf it cannot be done, write fail instead of complete. If a person has to decide something, write escalate instead of complete, or '" + `{"kind":"escalate","message":"what they should know"}` + "'."
+	command := "You must explicitly signal completion before stopping. Run: " + settings.ShellCommand(k.Program(), "emit", event.AgentSignal, "--agent", id, "complete")
+	var f keeper.Frame
+	if !f.Say("%s", command) {
+		return command // half of it is of no use
+	}
+	f.Say("\nIf it cannot be done, write fail instead of complete. If a person has to decide something, write escalate instead of complete, or '%s'.",
+		`{"kind":"escalate","message":"what they should know"}`)
+	return f.Text
 }
 
 // unheld is the verdict where nobody can say whether the agent has signalled.

@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,8 @@ type base struct {
 	Uncopied []string          `json:"uncopied,omitempty"`
 	// Targets are the files that are compared because a protected link leads to them, with the link.
 	Targets map[string]string `json:"targets,omitempty"`
+	// Conversion is how git wrote files then; nil where that is not known.
+	Conversion *git.Conversion `json:"conversion,omitempty"`
 
 	record change.Record
 }
@@ -93,7 +96,9 @@ func (p Place) find(ctx context.Context) (*base, error) {
 		return nil, err
 	}
 	p.copyOf(b, slices.Concat(p.below(at, status.Changed), p.below(at, status.Untracked), hidden))
-	return b, nil
+	conversion, err := p.repo().Conversion(ctx, true)
+	b.Conversion = &conversion
+	return b, err
 }
 
 // below makes names relative to the project of those that are relative to the work tree.
@@ -193,7 +198,7 @@ func (p Place) fill(ctx context.Context, b *base) error {
 	if b.record, err = p.worktree().Record(ctx, names); err != nil {
 		return err
 	}
-	states, err := p.committed(ctx, b.Head, names, listed)
+	states, err := p.committed(ctx, b, names, listed)
 	if err != nil {
 		return err
 	}
@@ -209,9 +214,9 @@ const (
 
 // committed gives the states that files have in a commit, for those that are not so in the
 // work tree. A file that a sparse checkout leaves out is not deleted.
-func (p Place) committed(ctx context.Context, commit string, names []string, listed map[string]git.Blob) (map[string]change.State, error) {
+func (p Place) committed(ctx context.Context, b *base, names []string, listed map[string]git.Blob) (map[string]change.State, error) {
 	repo := p.repo()
-	differs, err := repo.Differs(ctx, commit)
+	differs, err := repo.Differs(ctx, b.Head)
 	if err != nil {
 		return nil, err
 	}
@@ -238,12 +243,52 @@ func (p Place) committed(ctx context.Context, commit string, names []string, lis
 		other = append(other, name)
 	}
 
+	converted := p.converted(ctx, b, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(other, name) }), listed)
+	other = append(other, converted...)
 	states := map[string]change.State{}
-	err = repo.Contents(ctx, p.stored(listed, other), 64<<20, func(i int, content []byte) {
-		states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: digest.Hex(content)}
+	if len(other) == 0 {
+		return states, nil
+	}
+	aside, err := p.aside(ctx, repo, b)
+	if err != nil {
+		return nil, err
+	}
+	defer aside.Close()
+	err = aside.Contents(ctx, b.Head, p.stored(listed, other), maxWritten, func(i int, content []byte) {
+		if i < len(other)-len(converted) || !p.alike(other[i], content) {
+			states[other[i]] = change.State{Kind: kindOf(listed[other[i]].Mode), Sum: sumOf(content)}
+		}
 	})
 	return states, err
 }
+
+// converted lists those of some files whose bytes are not those of the commit although git sees no difference: it may
+// have converted them, or have been told to.
+func (p Place) converted(ctx context.Context, b *base, names []string, listed map[string]git.Blob) (all []string) {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		kind := b.record.State(name).Kind
+		return !listed[name].Regular() || kind != "f" && kind != "x"
+	})
+	ids, err := p.repo().HashRaw(ctx, names)
+	if err != nil {
+		p.logf("hash the protected files of %s: %v", p.Project.Root, err)
+	}
+	for i, id := range ids {
+		if id != listed[names[i]].ID {
+			all = append(all, names[i])
+		}
+	}
+	return all
+}
+
+// alike reports whether a file has a content, whatever its lines end with: an editor may have written them so, long
+// before.
+func (p Place) alike(name string, content []byte) bool {
+	now, _, ok := p.present(name)
+	return ok && bytes.Equal(lineFeeds(now), lineFeeds(content))
+}
+
+func lineFeeds(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // stored are files of the project as git has them.
 func (p Place) stored(listed map[string]git.Blob, names []string) []git.Stored {

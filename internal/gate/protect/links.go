@@ -16,7 +16,10 @@ const maxLinks = 40
 func (p Place) targets(links []string) map[string]string {
 	all := map[string]string{}
 	for _, link := range links {
-		way, _ := p.way(link)
+		way, inside := p.way(link)
+		if !inside {
+			continue
+		}
 		for _, name := range way {
 			all[name] = link
 		}
@@ -24,35 +27,35 @@ func (p Place) targets(links []string) map[string]string {
 	return all
 }
 
-// way is what a link leads to, step by step; inside is false where that is not a file of the project.
+// way is what a link leads to, step by step, as far as it stays in the project; inside is false where that is not a
+// file of it, or not any more.
 func (p Place) way(link string) (names []string, inside bool) {
 	root := paths.Canonical(p.Project.Root)
-	path := p.abs(link)
+	path := filepath.Join(root, filepath.FromSlash(link))
 	for range maxLinks {
 		target, err := os.Readlink(path)
 		if err != nil {
-			return nil, false
+			return names, false
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
-		folder, err := filepath.EvalSymlinks(filepath.Dir(target))
-		if err != nil {
-			return nil, false
+		path = target
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil { // else it is deleted, too
+			path = filepath.Join(folder, filepath.Base(target))
 		}
-		path = filepath.Join(folder, filepath.Base(target))
 		rel, err := filepath.Rel(root, path)
 		if err != nil || !p.judges(filepath.ToSlash(rel)) {
-			return nil, false
+			return names, false
 		}
 		names = append(names, filepath.ToSlash(rel))
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil:
-			return nil, false
+			return names, false
 		case info.Mode().IsRegular():
 			return names, true
 		}
 	}
-	return nil, false
+	return names, false
 }

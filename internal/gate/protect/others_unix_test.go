@@ -155,6 +155,16 @@ func TestE20TheOtherSideOfAConflict(t *testing.T) {
 			b.Write("sub/tests/a", onTop)
 			b.Git("add", "sub/tests/a")
 		}, "changed"},
+		"a merge by a driver": {weaker, func(b *both) {
+			b.Git("config", "merge.x.driver", "cp %B %A")
+			b.Write(".git/info/attributes", "sub/tests/a merge=x\n")
+			b.Git("merge", "-q", "--no-edit", origin)
+		}, "changed"},
+		"a rebase by a driver of the user": {weaker, func(b *both) {
+			b.Git("config", "--global", "merge.x.driver", "true") // %A is theirs in a rebase
+			b.Git("config", "--global", "merge.default", "x")
+			b.Git("rebase", "-q", origin)
+		}, "changed"},
 		"what they deleted": {"", func(b *both) {
 			b.fails("merge", "-q", origin)
 			b.Git("rm", "-q", "sub/tests/a")
@@ -175,7 +185,7 @@ func TestE20TheOtherSideOfAConflict(t *testing.T) {
 	}
 }
 
-// What a person had not committed is thrown away by a pull that comes without it.
+// What a person had not committed is thrown away by a pull that comes without it, until it is put back on top.
 func TestE20AnEditThatAPullReplaces(t *testing.T) {
 	for name, pull := range map[string]func(b *both){
 		"a fast forward": func(b *both) { b.Git("merge", "-q", "--ff-only", origin) },
@@ -191,7 +201,9 @@ func TestE20AnEditThatAPullReplaces(t *testing.T) {
 			pull(b)
 			want(t, b.p, "tests/a changed", "tests/other changed")
 			b.Git("stash", "pop", "-q")
-			want(t, b.p, "tests/a changed") // which both have changed
+			want(t, b.p)
+			b.Write("sub/tests/a", onTop)
+			want(t, b.p, "tests/a changed")
 		})
 	}
 }

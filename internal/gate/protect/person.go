@@ -42,11 +42,13 @@ func (p Place) At(ctx context.Context, names []string) (all []Touch, err error) 
 	return all, nil
 }
 
-// isTarget reports whether a protected link leads to a file.
+// isTarget reports whether a protected link leads to a file, which may be deleted.
 func (p Place) isTarget(ctx context.Context, name string) bool {
 	links, _, err := p.names(ctx)
-	_, is := p.targets(links)[name]
-	return err == nil && is
+	return err == nil && slices.ContainsFunc(links, func(link string) bool {
+		way, _ := p.way(link)
+		return slices.Contains(way, name)
+	})
 }
 
 // Waiting is what a session has touched in a worktree, and a person is to look at.

@@ -180,7 +180,7 @@ func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
 		if !c.global.Observes(tree.Project.Config) && c.answersFor(ctx, tree, plan) {
 			return Judgement{Verdicts: []keeper.Verdict{{
 				Keeper: "chain", Outcome: keeper.Failed, Status: "deadline", Uncounted: true, Summary: what,
-				Reason: "The work in " + plain.Name(tree.Project.Root) + " was not checked: " + what + ". Stop again when that hook has finished.",
+				Reason: keeper.Words("the work in %s was not checked: %s. Stop again when that hook has finished.", plain.Name(tree.Project.Root), what),
 			}}}
 		}
 	}

@@ -163,7 +163,7 @@ func overrun(ctx context.Context, call *keeper.Call, v keeper.Verdict, keepers .
 	}
 	if call.Shortened > 0 && slices.Contains(keepers, gauntlet.Keeper{}.Name()) {
 		v.Outcome, v.Summary = keeper.Failed, v.Message
-		v.Reason = "The gates did not finish: " + v.Message + ". To fix that, " + gauntlet.Limit{Shortened: call.Shortened}.Advice() + "."
+		v.Reason = keeper.Words("the gates did not finish: %s. To fix that, %s.", v.Message, gauntlet.Limit{Shortened: call.Shortened}.Advice())
 	}
 	return v
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
@@ -192,6 +193,36 @@ var everyday = map[string]func(s *scene) fields{
 		s.git("switch", "-q", "main")
 		return nil
 	},
+	"a colleague force-pushes a protected test": func(s *scene) fields {
+		colleague := s.protects("a_test.go", "1\n")
+		s.prompt("update the branch", nil)
+		colleague.Write("a_test.go", "2\n")
+		colleague.Git("commit", "-q", "-a", "--amend", "-m", "anew")
+		colleague.Git("push", "-q", "--force", "origin", "main")
+		s.git("fetch", "-q")
+		s.git("reset", "-q", "--hard", "origin/main")
+		return nil
+	},
+	"a pull below a person's edit of a protected test": func(s *scene) fields {
+		colleague := s.protects("a_test.go", "1\n2\n3\n4\n5\n")
+		write(s.t, s.path("a_test.go"), "1\n2\n3\n4\nthe person's\n")
+		s.prompt("pull", nil)
+		colleague.Write("a_test.go", "theirs\n2\n3\n4\n5\n")
+		colleague.Commit("theirs")
+		colleague.Git("push", "-q", "origin", "main")
+		s.git("pull", "-q", "--rebase", "--autostash")
+		return nil
+	},
+	"a pull of a protected test that git converts": func(s *scene) fields {
+		colleague := s.protects("a_test.go", "1\n")
+		s.git("config", "core.autocrlf", "true")
+		s.prompt("pull", nil)
+		colleague.Write("a_test.go", "2\n")
+		colleague.Commit("theirs")
+		colleague.Git("push", "-q", "origin", "main")
+		s.git("pull", "-q", "--ff-only")
+		return nil
+	},
 	"an unapproved project": func(s *scene) fields {
 		other := filepath.Join(filepath.Dir(s.root), "other")
 		s.repository(other, untilGood)
@@ -312,6 +343,20 @@ func (s *scene) colleague(name string) {
 	s.commit(name, "1\n2\n")
 	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
 	s.git("switch", "-q", "main")
+}
+
+// protects protects tests, one of which a colleague has pushed: the clone is the colleague's.
+func (s *scene) protects(name, text string) *gittest.Repo {
+	s.t.Helper()
+	s.keepers = append(s.keepers, protect.Keeper{StateDir: s.state, Now: func() time.Time { return s.now() }, Log: s.t.Logf})
+	s.config(protected + block)
+	s.approve()
+	s.commit(name, text)
+	bare, clone := gittest.New(s.t, "--bare"), gittest.At(s.t, filepath.Join(gittest.Dir(s.t), "clone"))
+	s.git("remote", "add", "origin", bare.Dir)
+	s.git("push", "-q", "--set-upstream", "origin", "main")
+	bare.Git("clone", "-q", bare.Dir, clone.Dir)
+	return clone
 }
 
 // orphan makes a branch without a commit.

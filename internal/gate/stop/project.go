@@ -196,7 +196,7 @@ func (p *Place) hold(stateDir string) {
 	what := p.Verdicts[len(p.Verdicts)-1].Message
 	p.Held = &keeper.Verdict{
 		Keeper: "trust", Outcome: keeper.Failed, Status: "damaged_approval", Uncounted: true, Summary: what,
-		Reason: "Gates were failing here, and they cannot run again because the approved files cannot be read: " + what + ". Ask a person to approve (`stopgate trust`).",
+		Reason: keeper.Words("gates were failing here, and they cannot run again because the approved files cannot be read: %s. Ask a person to approve (`stopgate trust`).", what),
 	}
 }
 
@@ -209,7 +209,7 @@ func (p *Place) holdForeign(session *footprint.Session) {
 	what := p.foreign.Error()
 	p.Held = &keeper.Verdict{
 		Keeper: "owner", Outcome: keeper.Failed, Status: "foreign_owner", Uncounted: true, Summary: what,
-		Reason: "Gates failed here in this session, and they cannot run again: " + what + ". Restore the owner that it had, or ask a person to decide.",
+		Reason: keeper.Words("gates failed here in this session, and they cannot run again: %s. Restore the owner that it had, or ask a person to decide.", what),
 	}
 }
 

@@ -251,7 +251,7 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 			continue
 		}
 		c.update(payload, place.Root, session, func(s *footprint.Session) { s.SetTree(root, func(t *footprint.Tree) { t.Missed = true }) })
-		verdict.Reason = what + ". Restore it and stop again, or ask a person to approve its new location (`stopgate trust`)."
+		verdict.Reason = keeper.Words("%s. Restore it and stop again, or ask a person to approve its new location (`stopgate trust`).", what)
 		place.Held = cmp.Or(place.Held, &verdict)
 	}
 	c.tellOnce(place, payload, session, removed, removedStatus, func(roots string) string {

@@ -3,9 +3,9 @@
 // anything, not even the index that git likes to refresh: only those of worktree.go and notes.go do.
 //
 // No call runs what a repository's configuration names as a pager, an external
-// diff, a text conversion or a file system monitor. Clean filters do run, as they
-// must: without them git would take every filtered file for changed. Content runs the other
-// way's, for the text that a file has in the work tree.
+// diff, a text conversion, a merge driver or a file system monitor. Clean filters do run, as they
+// must: without them git would take every filtered file for changed. Contents runs the other
+// way's, for the text that a file has in the work tree. An Aside runs those alone that it was told of.
 package git
 
 import (
@@ -30,6 +30,8 @@ type Repo struct {
 	env     []string
 	brief   bool // a command of milliseconds, which is not to be killed with us
 	held    *os.File
+	// settings are name=value, and win over those of files.
+	settings []string
 }
 
 // At calls git in dir, which need not be a repository's root, with what is left of
@@ -40,8 +42,8 @@ func At(dir string, environment []string) Repo {
 }
 
 // always are the options of every call. The settings among them are those by which a
-// repository could keep changes from us.
-func always() []string {
+// repository could keep changes from us, and the repository's further ones.
+func always(further []string) []string {
 	options := []string{"--no-pager"}
 	settings := []string{
 		"core.fsmonitor=false", "core.quotePath=false",
@@ -54,7 +56,7 @@ func always() []string {
 		// Where names differ in case, git would take a new file for one that it tracks.
 		settings = append(settings, "core.ignoreCase=false")
 	}
-	for _, setting := range settings {
+	for _, setting := range append(settings, further...) {
 		options = append(options, "-c", setting)
 	}
 	return options
@@ -79,7 +81,7 @@ func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, start
 		return "", ErrNotInstalled
 	}
 	stderr := &head{}
-	cmd := exec.CommandContext(ctx, r.program, slices.Concat(always(), args)...)
+	cmd := exec.CommandContext(ctx, r.program, slices.Concat(always(r.settings), args)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, guarded{stdout}, stderr
 	process.ContainTool(cmd)

@@ -226,6 +226,20 @@ func everyCall(t *testing.T, r Repo) {
 	try("diff of each", r.DiffEach(t.Context(), io.Discard, made))
 	_, err = r.Hash(t.Context(), nil)
 	try("hash", err)
+	_, err = r.HashRaw(t.Context(), nil)
+	try("hash as it is", err)
+	_, err = r.Conversion(t.Context(), true)
+	try("conversion", err)
+	_, err = r.Conversion(t.Context(), false)
+	try("conversion of the user", err)
+	aside, err := r.Aside(Conversion{}, location.Head)
+	try("aside", err)
+	if err == nil {
+		defer aside.Close()
+		for name, blob := range listed {
+			try("content aside", aside.Contents(t.Context(), location.Head, []Stored{{blob, name}}, 1<<20, func(int, []byte) {}))
+		}
+	}
 	_, err = r.Beyond(t.Context(), location.Head, []string{location.Head}, true, 10)
 	try("beyond", err)
 	_, err = r.Authored(t.Context(), []string{location.Head})

@@ -36,8 +36,17 @@ const atOnce = 256
 // Hash gives the ids that git would store regular files under, by their names relative to
 // the directory. All of them must be there.
 func (r Repo) Hash(ctx context.Context, names []string) (ids []string, err error) {
+	return r.hash(ctx, names)
+}
+
+// HashRaw gives the ids of regular files as they are, without what git would make of them to store them.
+func (r Repo) HashRaw(ctx context.Context, names []string) (ids []string, err error) {
+	return r.hash(ctx, names, "--no-filters")
+}
+
+func (r Repo) hash(ctx context.Context, names []string, options ...string) (ids []string, err error) {
 	for part := range slices.Chunk(names, atOnce) {
-		out, err := r.output(ctx, slices.Concat([]string{"hash-object", "--"}, part)...)
+		out, err := r.output(ctx, slices.Concat([]string{"hash-object"}, options, []string{"--"}, part)...)
 		if err != nil {
 			return nil, err
 		}

@@ -74,10 +74,10 @@ func TestMerge(t *testing.T) {
 		"clean": id("theirs\n2\n3\n4\n5\n6\nours\n"), "ours": id("2\n"), "theirs": id("2\n"), "same": id("2\n"), "[x] \"é": id("2\n"), "new": id("new\n"),
 	}
 	names := []string{"clean", "conflict", "ours", "theirs", "gone", "deleted", "same", "[x] \"é", "new", "binary"}
-	dir := t.TempDir()
+	aside := newAside(t, below, Conversion{})
 	for name, merge := range map[string]func() (Merged, error){
-		"by git":       func() (Merged, error) { return at(below).Merge(t.Context(), ours, theirs, names) },
-		"file by file": func() (Merged, error) { return at(below).mergeFiles(t.Context(), dir, ours, theirs, names) },
+		"by git":       func() (Merged, error) { return aside.Merge(t.Context(), ours, theirs, names) },
+		"file by file": func() (Merged, error) { return aside.mergeEach(t.Context(), ours, theirs, names) },
 	} {
 		got, err := merge()
 		for _, name := range []string{"conflict", "deleted", "binary"} {
@@ -96,7 +96,7 @@ func TestMerge(t *testing.T) {
 	if diff := cmp.Diff(map[string][]Blob{"conflict": {id("theirs\n")}, "[x] \"é": {id("2\n")}}, held); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if _, err := at(below).Merge(t.Context(), ours, strings.Repeat("0", 40), names); err == nil {
+	if _, err := aside.Merge(t.Context(), ours, strings.Repeat("0", 40), names); err == nil {
 		t.Error("a commit that there is not is merged")
 	}
 }

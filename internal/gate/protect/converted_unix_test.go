@@ -1,0 +1,206 @@
+//go:build unix
+
+package protect
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+)
+
+// pulled is a session in which a colleague's version of a protected test was pulled.
+func pulled(t *testing.T, before, theirs string, prepare func(r *gittest.Repo)) *both {
+	t.Helper()
+	b := &both{Repo: gittest.New(t), t: t}
+	b.Write("tests/a", before, "src", "1\n")
+	if prepare != nil {
+		prepare(b.Repo)
+	}
+	b.Commit("base")
+	b.Git("branch", "theirs")
+	b.theirs("tests/a", theirs)
+	b.begin(".")
+	b.Git("merge", "-q", "--ff-only", origin)
+	return b
+}
+
+// What git would store says nothing about the bytes that the tests are run with.
+func TestE20WhatGitDoesNotSeeAfterAPull(t *testing.T) {
+	for name, do := range map[string]func(b *both){
+		"a clean filter": func(b *both) {
+			b.Git("config", "filter.x.clean", "git cat-file blob HEAD:tests/a")
+			b.Write(".git/info/attributes", "tests/a filter=x\n", "tests/a", "weak\n")
+		},
+		"a filter both ways": func(b *both) {
+			b.Git("config", "filter.x.clean", "git cat-file blob HEAD:tests/a")
+			b.Git("config", "filter.x.smudge", "echo weak")
+			b.Write(".gitattributes", "tests/a filter=x\n")
+			b.Remove("tests/a")
+			b.Git("checkout", "-q", "tests/a")
+		},
+		"a filter of the user": func(b *both) {
+			b.Git("config", "--global", "filter.x.smudge", "echo weak")
+			b.Git("config", "--global", "filter.x.clean", "git cat-file blob HEAD:tests/a")
+			b.Git("config", "--global", "core.attributesFile", b.Path("more"))
+			b.Write("more", "tests/a filter=x\n")
+			b.Remove("tests/a")
+			b.Git("checkout", "-q", "tests/a")
+		},
+		"committed attributes": func(b *both) {
+			b.Git("config", "filter.x.smudge", "echo weak")
+			b.Git("config", "filter.x.clean", "git cat-file blob HEAD:tests/a")
+			b.Write(".gitattributes", "tests/a filter=x\n")
+			b.Commit("mine")
+			b.Remove("tests/a")
+			b.Git("checkout", "-q", "tests/a")
+		},
+		"committed attributes, without a program": func(b *both) {
+			b.Write(".gitattributes", "tests/a text eol=crlf\n")
+			b.Commit("mine")
+			b.Remove("tests/a")
+			b.Git("checkout", "-q", "tests/a")
+		},
+		"ident": func(b *both) {
+			b.Write(".git/info/attributes", "tests/a ident\n", "tests/a", "theirs\n$Id: skip all $\n")
+		},
+		"ident, as git writes it": func(b *both) {
+			b.Write(".git/info/attributes", "tests/a ident\n")
+			b.Remove("tests/a")
+			b.Git("checkout", "-q", "tests/a")
+		},
+		"ends of lines": func(b *both) {
+			b.Git("config", "core.autocrlf", "true")
+			b.Write("tests/a", "theirs\r\n$Id$\r\n")
+		},
+		"an encoding": func(b *both) {
+			b.Write(".git/info/attributes", "tests/a text working-tree-encoding=UTF-16LE\n")
+			b.Remove("tests/a")
+			b.Git("checkout", "-q", "tests/a")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := pulled(t, "strong\n", "theirs\n$Id$\n", nil)
+			want(t, b.p)
+			do(b)
+			want(t, b.p, "tests/a changed")
+		})
+	}
+}
+
+// largeFiles keeps tests as Git LFS does.
+func largeFiles(r *gittest.Repo) {
+	r.Write(".gitattributes", "tests/* filter=lfs diff=lfs merge=lfs -text\n", ".git/lfs/tmp", "")
+	at := "cd '" + r.Path(".git/lfs") + "'; "
+	r.Git("config", "filter.lfs.smudge", at+"cat $(sed -n 's/oid sha256://p')")
+	r.Git("config", "filter.lfs.clean", at+`cat >tmp; sum=$(sha256sum tmp | cut -c1-64); cp tmp $sum; `+
+		`printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n' $sum $(wc -c <tmp)`)
+}
+
+// What git writes by settings from before the session, and by attributes of others, is theirs.
+func TestE20WhatGitConvertsInAPull(t *testing.T) {
+	large := "the file itself\n"
+	pointer := func(text string) string {
+		return "version https://git-lfs.github.com/spec/v1\noid sha256:" + digest.Hex(text) + "\nsize 16\n"
+	}
+	for name, tt := range map[string]struct {
+		prepare func(r *gittest.Repo)
+		theirs  string
+		is      string
+	}{
+		"ends of lines":             {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") }, "2\n", "2\r\n"},
+		"ends of lines of the user": {func(r *gittest.Repo) { r.Git("config", "--global", "core.autocrlf", "true") }, "2\n", "2\r\n"},
+		"their attributes":          {func(r *gittest.Repo) { r.Write(".gitattributes", "tests/* text eol=crlf\n") }, "2\n", "2\r\n"},
+		"attributes of a folder":    {func(r *gittest.Repo) { r.Write("tests/.gitattributes", "* text eol=crlf\n") }, "2\n", "2\r\n"},
+		"own attributes":            {func(r *gittest.Repo) { r.Write(".git/info/attributes", "tests/* text eol=crlf\n") }, "2\n", "2\r\n"},
+		"a filter": {func(r *gittest.Repo) {
+			r.Git("config", "filter.rot.clean", "tr a-z b-za")
+			r.Git("config", "filter.rot.smudge", "tr b-za a-z")
+			r.Git("config", "filter.rot.required", "true")
+			r.Write(".gitattributes", "tests/* filter=rot\n")
+		}, "b\n", "a\n"},
+		"a filter that reads the git directory": {func(r *gittest.Repo) {
+			r.Git("config", "filter.key.clean", `sed "s/plain/$(cat "$(git rev-parse --git-dir)/key")/"`)
+			r.Git("config", "filter.key.smudge", `sed "s/$(cat "$(git rev-parse --git-dir)/key")/plain/"`)
+			r.Write(".gitattributes", "tests/* filter=key\n", ".git/key", "secret\n")
+		}, "secret 2\n", "plain 2\n"},
+		"a filter that is only for commits": {func(r *gittest.Repo) {
+			r.Git("config", "filter.strip.clean", "sed /output/d")
+			r.Write(".gitattributes", "tests/* filter=strip\n")
+		}, "2\n", "2\n"},
+		"a large file": {func(r *gittest.Repo) {
+			largeFiles(r)
+			r.Write(".git/lfs/"+digest.Hex(large), large)
+		}, pointer(large), large},
+		"a large file that is left out": {func(r *gittest.Repo) { r.Write(".gitattributes", "tests/* filter=lfs -text\n") }, pointer(large), pointer(large)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := pulled(t, "1\n", "0\n", tt.prepare)
+			b.push("theirs", func(other *gittest.Repo) {
+				other.Write("raw", tt.theirs)
+				other.Git("update-index", "--add", "--cacheinfo", "100644,"+other.Git("hash-object", "-w", "--no-filters", "raw")+",tests/a")
+				other.Remove("raw")
+				other.Git("commit", "-q", "-m", "theirs")
+				other.Git("reset", "-q", "--hard")
+			})
+			b.Git("merge", "-q", "--ff-only", origin)
+			if text, err := os.ReadFile(b.Path("tests/a")); string(text) != tt.is || err != nil {
+				t.Fatalf("it is %q, %v", text, err)
+			}
+			want(t, b.p)
+			b.Write("tests/a", strings.ToUpper(tt.is)+"x")
+			want(t, b.p, "tests/a changed")
+		})
+	}
+}
+
+// A worktree that the session made is held to its commit, and to what was set in the main one before.
+func TestE20WhatGitDoesNotSeeInAWorktreeOfTheSession(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before func(r *gittest.Repo)
+		do     func(r, wt *gittest.Repo)
+		want   []string
+	}{
+		"as it is": {nil, func(r, wt *gittest.Repo) {}, nil},
+		"a clean filter": {nil, func(r, wt *gittest.Repo) {
+			r.Git("config", "filter.x.clean", "git cat-file blob HEAD:tests/a")
+			r.Write(".git/info/attributes", "tests/a filter=x\n")
+			wt.Write("tests/a", "weak\n")
+		}, []string{"tests/a changed"}},
+		"ident": {nil, func(r, wt *gittest.Repo) {
+			r.Write(".git/info/attributes", "tests/a ident\n")
+			wt.Write("tests/a", "strong\n$Id: skip all $\n")
+		}, []string{"tests/a changed"}},
+		"a filter of the person": {func(r *gittest.Repo) {
+			r.Git("config", "filter.x.clean", "sed s/strong/kept/")
+			r.Git("config", "filter.x.smudge", "sed s/kept/strong/")
+			r.Write(".gitattributes", "tests/a filter=x\n")
+		}, func(r, wt *gittest.Repo) {}, nil},
+		"other ends of lines": {func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "input") }, func(r, wt *gittest.Repo) {
+			wt.Write("tests/a", "strong\r\n$Id$\r\n")
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gittest.New(t)
+			r.Write("tests/a", "strong\n$Id$\n")
+			if tt.before != nil {
+				tt.before(r)
+			}
+			r.Commit("one")
+			r.Origin()
+			p := at(t, r, ".", "tests/**")
+			check(t, p.Begin(t.Context()))
+			dir := gittest.Dir(t) + "/wt"
+			r.Git("worktree", "add", "-q", "-b", "wt", dir)
+			wt := gittest.At(t, dir)
+			tt.do(r, wt)
+			wt.Git("add", "-A") // from then on git sees no difference
+			q := at(t, wt, ".", "tests/**")
+			q.StateDir, q.Since.Reflog = p.StateDir, change.Reflog{}
+			want(t, q, tt.want...)
+		})
+	}
+}
