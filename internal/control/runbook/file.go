@@ -315,7 +315,7 @@ func (d *decoder) book() Runbook {
 		Commands: map[string]Command{}, Pipelines: map[string]Pipeline{}, Agents: map[string]Agent{},
 		Imports: d.allImports(), Locals: d.allLocals(), Warnings: d.allWarnings(),
 	}
-	for _, c := range slices.Concat(d.commands, inOrder(d.imported.commands)) {
+	for _, c := range d.allCommands() {
 		book.Commands[c.Name] = c.Command
 	}
 	for _, p := range d.allPipelines() {
