@@ -102,7 +102,7 @@ func (d *decoder) importFields(i *importing) []field {
 
 // readSource reads what names the file of an import.
 func readSource(v value, i *importing, to *string) {
-	if readText(v, to) {
+	if text.Read(v, to) {
 		i.at = nodeOf(v).at
 	}
 }
