@@ -3,6 +3,8 @@ package runbook
 import (
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // client looks at the run of an agent: one that starts the client gets a terminal, and
@@ -135,49 +137,30 @@ func afterProvider(args []word) []word {
 	return args
 }
 
-// startsClient reports whether one of the commands of a script is claude. Of scripts in
-// which that is hard to tell it is not.
-func startsClient(script string) bool {
-	if strings.Contains(script, "<<") {
+// startsClient reports whether one of the commands of a script is claude. Of a script that cannot be read it is
+// not.
+func startsClient(script string) (starts bool) {
+	file, err := parseScript(script)
+	if err != nil {
 		return false
 	}
-	l := lexer{script: script}
-	begins := true // a command may begin here
-	inside := 0    // of parentheses
-	for l.skip(); l.more(); l.skip() {
-		switch c := l.next(); {
-		case strings.IndexByte("\n"+operators, c) >= 0:
-			begins = c != '<' && c != '>'
-			if c == '(' {
-				inside++
-			} else if c == ')' && inside > 0 {
-				inside--
-			}
-			l.at++
-			continue
-		case c == '#':
-			line, _, _ := strings.Cut(l.rest(), "\n")
-			l.at += len(line)
-			continue
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if call, is := node.(*syntax.CallExpr); is {
+			starts = starts || isClient(script, call.Args)
 		}
-		w, ok := l.word()
-		if !ok {
-			// At a substitution what follows is a command.
-			begins = strings.HasPrefix(l.rest(), "$(") || strings.HasPrefix(l.rest(), "`")
-			l.at = min(l.at+1, len(script))
-			continue
-		}
-		// The name of a function and a pattern of case are no commands.
-		names := strings.HasPrefix(l.rest(), "(") || strings.HasPrefix(l.rest(), ")") && inside == 0
-		if begins && w.program() == "claude" && !names {
-			return true
-		}
-		begins = begins && (w.assigns() || slices.Contains(prefixes(), w.text))
-	}
-	return false
+		return true
+	})
+	return starts
 }
 
-// prefixes are words that a command follows.
-func prefixes() []string {
-	return strings.Fields("! { if then else elif while until do exec env command nohup nice time")
+// isClient reports whether the words of a command are claude and what it is given, perhaps with a program before
+// that starts it.
+func isClient(script string, words []*syntax.Word) bool {
+	for _, arg := range words {
+		w, ok := wordAt(script, arg, arg.Parts)
+		if !w.assigns() && !slices.Contains([]string{"exec", "env", "command", "nohup", "nice"}, w.text) {
+			return ok && w.program() == "claude"
+		}
+	}
+	return false
 }
