@@ -33,15 +33,13 @@ var runners = map[string][]string{
 // ofRunners are the options of runners; none of them means two things.
 var ofRunners = commandline.Options{Short: "p", Long: []string{"--package", "--with", "--python", "--extra", "--group", "--project", "--from", "--spec"}}
 
-var shells = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}
-
 // start reads the arguments of a program that runs what they name.
 func (r *reader) start(program string, args []word) (is bool) {
 	if s, found := commandline.StarterOf(program); found && !s.Finds {
 		r.started(program, s, args)
 		return true
 	}
-	if slices.Contains(shells, program) {
+	if commandline.IsShell(program) {
 		r.inShell(program, args)
 		return true
 	}

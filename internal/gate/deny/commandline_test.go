@@ -86,7 +86,7 @@ func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
 		"find . -name x -exec rm -rf {} \\;", "find . -type f -print -execdir rm -rf {} +", "find . -exec sudo npm publish ';'", "find . -exec echo {} + -exec npm publish \\;",
 		"builtin npm publish", "bunx npm publish", "busybox npm publish", "pnpx npm publish", "unbuffer npm publish", "caffeinate -t 5 npm publish", "chroot /x npm publish",
 		"flock -w 5 lock npm publish", "parallel -j 2 npm publish", "strace -o log npm publish", "watch -n 5 npm publish",
-		"taskset 1 npm publish", "chronic npm publish", "xvfb-run -n 5 npm publish",
+		"mksh -c 'npm publish'", "taskset 1 npm publish", "chronic npm publish", "xvfb-run -n 5 npm publish",
 		"/usr/bin/git push --force", `\git push --force`, `"git" push --force`, `g'i't push "--force"`, "git.exe push --force",
 		">log npm publish", "2>/dev/null npm publish", "npm 2>&1 publish", "npm publish &>log", "npm &>log publish", "<x npm publish",
 		`eval "npm publish"`, "eval npm publish", `trap "npm publish" EXIT`, `bash -c 'npm publish'`, `sh -lc "cd x && npm publish"`, "bash <<EOF\nnpm publish\nEOF",

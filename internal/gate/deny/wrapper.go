@@ -35,7 +35,7 @@ func forms(words []string, input string, depth int) (all [][]string) {
 		if len(all) < maxForms {
 			all = append(all, words)
 		}
-		if name := program(words[0]); isShell(name) {
+		if name := program(words[0]); commandline.IsShell(name) || name == "su" {
 			return append(all, unwrapped(scriptOf(words[1:])+"\n"+input, depth+1)...)
 		} else if name == "eval" {
 			return append(all, unwrapped(strings.Join(words[1:], " "), depth+1)...)
@@ -63,10 +63,6 @@ func forms(words []string, input string, depth int) (all [][]string) {
 // program is the name of a program without its folder.
 func program(word string) string {
 	return strings.TrimSuffix(path.Base(word), ".exe")
-}
-
-func isShell(name string) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "ksh", "zsh", "su"}, name)
 }
 
 // scriptOf is the command line that a shell gets with -c.

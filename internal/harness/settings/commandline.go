@@ -55,8 +55,6 @@ func managerCommands(manager string) []string {
 	return nil
 }
 
-var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
-
 // unwrapped are the commands behind what only starts them.
 func unwrapped(words []string, depth int) (all [][]string, clear bool) {
 	for len(words) > 0 {
@@ -75,7 +73,7 @@ func unwrapped(words []string, depth int) (all [][]string, clear bool) {
 				return [][]string{words}, true
 			}
 			words = started
-		case slices.Contains(shells, name):
+		case commandline.IsShell(name):
 			return inShell(words, depth)
 		case managerCommands(name) != nil:
 			started, starts := managed(words)

@@ -92,6 +92,11 @@ func (s Starter) Behind(args []string) []string {
 	return nil
 }
 
+// IsShell reports whether a program, by its name without a folder, is a shell.
+func IsShell(name string) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}, name)
+}
+
 // Assigns reports whether a word is NAME=value.
 func Assigns(word string) bool {
 	name, _, found := strings.Cut(word, "=")
