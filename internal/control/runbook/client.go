@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // client looks at the run of an agent: one that starts the client gets a terminal, and
@@ -137,29 +139,39 @@ func afterProvider(args []word) []word {
 	return args
 }
 
-// startsClient reports whether one of the commands of a script is claude. Of a script that cannot be read it is
-// not.
+// startsClient reports whether one of the commands of a script is claude. One that may get a here-document has always
+// been left alone.
 func startsClient(script string) (starts bool) {
-	file, err := parseScript(script)
-	if err != nil {
+	if strings.Contains(script, "<<") {
 		return false
+	}
+	file, err := parseScript(script)
+	if err != nil { // of a script that no shell could read, what looks like a command counts
+		commands, _ := commandline.Read(script)
+		return slices.ContainsFunc(commands, func(c *commandline.Command) bool { return isClient(c.Words) })
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if call, is := node.(*syntax.CallExpr); is {
-			starts = starts || isClient(script, call.Args)
+			var words []string
+			for _, arg := range call.Args {
+				w, ok := wordAt(script, arg, arg.Parts)
+				if !ok {
+					w.text = w.raw
+				}
+				words = append(words, w.text)
+			}
+			starts = starts || isClient(words)
 		}
 		return true
 	})
 	return starts
 }
 
-// isClient reports whether the words of a command are claude and what it is given, perhaps with a program before
-// that starts it.
-func isClient(script string, words []*syntax.Word) bool {
-	for _, arg := range words {
-		w, ok := wordAt(script, arg, arg.Parts)
-		if !w.assigns() && !slices.Contains([]string{"exec", "env", "command", "nohup", "nice"}, w.text) {
-			return ok && w.program() == "claude"
+// isClient reports whether the words of a command are claude and what it is given, perhaps behind what starts it.
+func isClient(words []string) bool {
+	for _, text := range words {
+		if !commandline.Assigns(text) && !slices.Contains([]string{"exec", "env", "command", "nohup", "nice"}, text) {
+			return word{text: text}.program() == "claude"
 		}
 	}
 	return false

@@ -94,7 +94,9 @@ func (w *word) add(script string, part syntax.WordPart, quoted bool) bool {
 	raw := written(script, part)
 	switch p := part.(type) {
 	case *syntax.Lit:
-		w.text += unescaped(raw, quoted)
+		text, ok := unescaped(raw, quoted)
+		w.text += text
+		return ok
 	case *syntax.SglQuoted:
 		w.text += strings.Trim(strings.TrimPrefix(raw, "$"), "'")
 		w.open = w.open || p.Dollar || strings.Contains(raw, "${") // our templates know no quotes
@@ -114,18 +116,21 @@ func (w *word) add(script string, part syntax.WordPart, quoted bool) bool {
 	return true
 }
 
-// unescaped is text without the backslashes that escape something. Between double quotes only
-// some characters are escaped.
-func unescaped(text string, quoted bool) string {
+// unescaped is text without the backslashes that escape something. Between double quotes only some characters are
+// escaped. A backslash at the end is not ok: it would escape what we add.
+func unescaped(text string, quoted bool) (plain string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("$`\"\\\n", text[i+1]) >= 0) {
-			i++
-			if text[i] == '\n' {
-				continue
-			}
+		escapes := text[i] == '\\' && (!quoted || strings.IndexByte("$`\"\\\n", text[min(i+1, len(text)-1)]) >= 0)
+		if escapes && i+1 == len(text) {
+			return b.String(), false
 		}
-		b.WriteByte(text[i])
+		if escapes {
+			i++
+		}
+		if !escapes || text[i] != '\n' {
+			b.WriteByte(text[i])
+		}
 	}
-	return b.String()
+	return b.String(), true
 }
