@@ -3,34 +3,24 @@
 package errand
 
 import (
-	"errors"
 	"os"
 	"os/exec"
-	"syscall"
 
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
-func tryLock(f *os.File) error { return try(f, syscall.LOCK_EX) }
+func tryLock(f *os.File) error { return try(f, true) }
 
 // tryShare succeeds beside those that wait.
-func tryShare(f *os.File) error { return try(f, syscall.LOCK_SH) }
+func tryShare(f *os.File) error { return try(f, false) }
 
-func try(f *os.File, how int) error {
-	err := flock(f, how|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+func try(f *os.File, alone bool) error {
+	taken, err := lockfile.Try(f, alone)
+	if err == nil && !taken {
 		return errBusy
 	}
 	return err
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if !errors.Is(err, syscall.EINTR) {
-			return os.NewSyscallError("flock", err)
-		}
-	}
 }
 
 // handOver gives the lock that we hold to the runner, as its standard error: there is no

@@ -63,14 +63,6 @@ const factHead = `{"type":"`
 // DecodeStep reads what EncodeStep wrote. A step that a newer stopgate wrote is an error
 // that says so.
 func DecodeStep(text []byte) (Step, error) {
-	if s, ok := quickStep(text); ok {
-		return s, s.check()
-	}
-	return decodeStep(text)
-}
-
-// decodeStep reads a step in whichever form.
-func decodeStep(text []byte) (Step, error) {
 	var stored storedStep
 	if err := json.Unmarshal(text, &stored); err != nil {
 		return Step{}, fmt.Errorf("not a step: %w", err)

@@ -92,18 +92,8 @@ func (e *ApprovalExpire) fields() []field {
 }
 
 func (d *decoder) approvalOptions(draft *stepDraft) typeOf[[]ApprovalOption] {
-	return document.New(func(v value, to *[]ApprovalOption) bool {
-		items, ok := v.List(`write a list: [{ name = "merge", step = "merge" }, …]`)
-		for _, item := range items {
-			var o ApprovalOption
-			if item.Mapping(d.optionFields(&o, draft)...) {
-				*to = append(*to, o)
-			}
-		}
-		return ok
-	}, func() schema {
-		return schema{"type": "array", "minItems": 1, "items": document.Properties(d.optionFields(&ApprovalOption{}, &stepDraft{})...)}
-	})
+	option := document.Object(func(o *ApprovalOption) []field { return d.optionFields(o, draft) })
+	return document.ListOf(option, `write a list: [{ name = "merge", step = "merge" }, …]`).With("minItems", 1)
 }
 
 func (d *decoder) optionFields(o *ApprovalOption, draft *stepDraft) []field {

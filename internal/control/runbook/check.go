@@ -21,8 +21,8 @@ const (
 
 // check looks at everything that one part of the runbook says about another.
 func (d *decoder) check() {
-	agents := names(d.allAgents(), func(a *agentDraft) string { return a.Name })
-	pipelines := names(d.allPipelines(), func(p *pipelineDraft) string { return p.Name })
+	agents := names(d.allAgents(), (*agentDraft).name)
+	pipelines := names(d.allPipelines(), (*pipelineDraft).name)
 	for _, p := range d.pipelines {
 		d.checkGroups(p)
 		d.checkBranchValues(p)

@@ -3,6 +3,10 @@ package runbook
 import (
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // client looks at the run of an agent: one that starts the client gets a terminal, and
@@ -135,49 +139,40 @@ func afterProvider(args []word) []word {
 	return args
 }
 
-// startsClient reports whether one of the commands of a script is claude. Of scripts in
-// which that is hard to tell it is not.
-func startsClient(script string) bool {
+// startsClient reports whether one of the commands of a script is claude. One that may get a here-document has always
+// been left alone.
+func startsClient(script string) (starts bool) {
 	if strings.Contains(script, "<<") {
 		return false
 	}
-	l := lexer{script: script}
-	begins := true // a command may begin here
-	inside := 0    // of parentheses
-	for l.skip(); l.more(); l.skip() {
-		switch c := l.next(); {
-		case strings.IndexByte("\n"+operators, c) >= 0:
-			begins = c != '<' && c != '>'
-			if c == '(' {
-				inside++
-			} else if c == ')' && inside > 0 {
-				inside--
-			}
-			l.at++
-			continue
-		case c == '#':
-			line, _, _ := strings.Cut(l.rest(), "\n")
-			l.at += len(line)
-			continue
-		}
-		w, ok := l.word()
-		if !ok {
-			// At a substitution what follows is a command.
-			begins = strings.HasPrefix(l.rest(), "$(") || strings.HasPrefix(l.rest(), "`")
-			l.at = min(l.at+1, len(script))
-			continue
-		}
-		// The name of a function and a pattern of case are no commands.
-		names := strings.HasPrefix(l.rest(), "(") || strings.HasPrefix(l.rest(), ")") && inside == 0
-		if begins && w.program() == "claude" && !names {
-			return true
-		}
-		begins = begins && (w.assigns() || slices.Contains(prefixes(), w.text))
+	file, err := parseScript(script)
+	if err != nil { // of a script that no shell could read, what looks like a command counts
+		commands, _ := commandline.Read(script)
+		return slices.ContainsFunc(commands, func(c *commandline.Command) bool { return isClient(c.Words) })
 	}
-	return false
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if call, is := node.(*syntax.CallExpr); is {
+			var words []string
+			for _, arg := range call.Args {
+				w, ok := wordAt(script, arg, arg.Parts)
+				if !ok {
+					w.text = w.raw
+				}
+				words = append(words, w.text)
+			}
+			starts = starts || isClient(words)
+		}
+		return true
+	})
+	return starts
 }
 
-// prefixes are words that a command follows.
-func prefixes() []string {
-	return strings.Fields("! { if then else elif while until do exec env command nohup nice time")
+// isClient reports whether the words of a command are claude and what it is given, perhaps behind what starts it.
+func isClient(words []string) bool {
+	for _, text := range words {
+		if !commandline.Assigns(text) && !slices.Contains([]string{"exec", "env", "command", "nohup", "nice"}, text) {
+			return word{text: text}.program() == "claude"
+		}
+	}
+	return false
 }

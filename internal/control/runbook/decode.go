@@ -27,23 +27,27 @@ func is(v value, kind document.Kind, hint string) bool { return v.Is(kind, descr
 // wrong records what is wrong with a value, in words that name it where that helps.
 func wrong(v value, message, hint string) { v.Source.Fault(v.Node, message, hint) }
 
-// text is text that says something.
-var text = document.New(readText, document.Words)
+// anyText is text that can be handed to a program, text one that says something.
+var (
+	anyText = document.New(readText, document.AnyText)
+	text    = document.Then(anyText, func(v value, text string) (string, bool) {
+		says := strings.TrimSpace(text) != ""
+		if !says {
+			v.Fault("is empty", "")
+		}
+		return text, says
+	}).As(document.Words)
+)
 
 func readText(v value, to *string) bool {
 	if !is(v, document.Text, "") {
 		return false
 	}
-	text := v.Node.Text()
-	if message := unfit(text); message != "" {
+	if message := unfit(v.Node.Text()); message != "" {
 		v.Fault(message, "")
 		return false
 	}
-	if strings.TrimSpace(text) == "" {
-		v.Fault("is empty", "")
-		return false
-	}
-	*to = text
+	*to = v.Node.Text()
 	return true
 }
 
@@ -163,6 +167,26 @@ func texts(bad func(name string) string, names func() schema, t typeOf[string]) 
 	}, func() schema {
 		return schema{"type": "object", "propertyNames": names(), "additionalProperties": document.AnyText()}
 	})
+}
+
+// variableList reads names of variables, each once.
+func variableList(bad func(name string) string, names func() schema, hint string) typeOf[[]string] {
+	return document.New(func(v value, to *[]string) bool {
+		items, ok := v.List(hint)
+		for _, item := range items {
+			name := item.Node.Text()
+			switch message := bad(name); {
+			case !is(item, document.Text, ""):
+			case message != "":
+				wrong(item, message, "")
+			case slices.Contains(*to, name):
+				wrong(item, "duplicate variable "+quote(name), "")
+			default:
+				*to = append(*to, name)
+			}
+		}
+		return ok
+	}, func() schema { return schema{"type": "array", "items": names(), "uniqueItems": true} })
 }
 
 // maxName is longer than any name that a person types.

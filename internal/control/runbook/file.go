@@ -270,7 +270,7 @@ func readReference(v value, to *Run, at *span, kinds []string) {
 	for _, kind := range kinds {
 		fields = append(fields, field{Name: kind, Read: func(v value) {
 			*at = nodeOf(v).at
-			readText(v, targets[kind])
+			text.Read(v, targets[kind])
 		}})
 	}
 	if v.Mapping(fields...) && len(nodeOf(v).entries) != 1 {
@@ -285,7 +285,7 @@ func (d *decoder) promptFile() typeOf[string] { return document.New(d.readPrompt
 
 func (d *decoder) readPromptFile(v value, to *string) bool {
 	var name string
-	if !readText(v, &name) {
+	if !text.Read(v, &name) {
 		return false
 	}
 	if !isBelow(name) {
@@ -315,7 +315,7 @@ func (d *decoder) book() Runbook {
 		Commands: map[string]Command{}, Pipelines: map[string]Pipeline{}, Agents: map[string]Agent{},
 		Imports: d.allImports(), Locals: d.allLocals(), Warnings: d.allWarnings(),
 	}
-	for _, c := range slices.Concat(d.commands, inOrder(d.imported.commands)) {
+	for _, c := range d.allCommands() {
 		book.Commands[c.Name] = c.Command
 	}
 	for _, p := range d.allPipelines() {

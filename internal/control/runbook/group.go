@@ -63,15 +63,8 @@ func (d *decoder) forEach(draft *stepDraft) typeOf[ForEach] {
 		if v.Node.Kind() != document.List {
 			return d.words().Read(v, &to.Text)
 		}
-		items, ok := v.List("")
 		to.List = []string{}
-		for _, item := range items {
-			var text string
-			if d.words().Read(item, &text) {
-				to.List = append(to.List, text)
-			}
-		}
-		return ok
+		return document.ListOf(d.words(), "").Read(v, &to.List)
 	}, func() schema {
 		return document.AnyOf(document.AnyText(), schema{"type": "array", "items": document.AnyText()})
 	})

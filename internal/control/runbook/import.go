@@ -102,7 +102,7 @@ func (d *decoder) importFields(i *importing) []field {
 
 // readSource reads what names the file of an import.
 func readSource(v value, i *importing, to *string) {
-	if readText(v, to) {
+	if text.Read(v, to) {
 		i.at = nodeOf(v).at
 	}
 }
@@ -231,25 +231,9 @@ func isBelow(name string) bool {
 func (d *decoder) link() {
 	d.imported = shelfOf{map[string]*commandDraft{}, map[string]*pipelineDraft{}, map[string]*agentDraft{}}
 	for _, i := range d.imports {
-		from, prefix := i.decoder, i.prefix()
-		for _, c := range slices.Concat(from.commands, inOrder(from.imported.commands)) {
-			c := c.under(prefix)
-			if d.isNew(i, "command", c.Name, c.home, c.at) {
-				d.imported.commands[c.Name] = c
-			}
-		}
-		for _, p := range slices.Concat(from.pipelines, inOrder(from.imported.pipelines)) {
-			p := p.under(prefix)
-			if d.isNew(i, "pipeline", p.Name, p.home, p.at) {
-				d.imported.pipelines[p.Name] = p
-			}
-		}
-		for _, a := range slices.Concat(from.agents, inOrder(from.imported.agents)) {
-			a := a.under(prefix)
-			if d.isNew(i, "agent", a.Name, a.home, a.at) {
-				d.imported.agents[a.Name] = a
-			}
-		}
+		linkAll(i, "command", i.decoder.allCommands(), d.commands, d.imported.commands)
+		linkAll(i, "pipeline", i.decoder.allPipelines(), d.pipelines, d.imported.pipelines)
+		linkAll(i, "agent", i.decoder.allAgents(), d.agents, d.imported.agents)
 	}
 }
 
@@ -260,61 +244,43 @@ type shelfOf struct {
 	agents    map[string]*agentDraft
 }
 
-func inOrder[T any](of map[string]T) []T {
-	var all []T
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		all = append(all, of[name])
-	}
-	return all
+// definition is what a file defines under a name.
+type definition[D any] interface {
+	name() string
+	place() string
+	// under is a copy as an importer knows it: a prefix stands before its name, and before every
+	// name that it refers to.
+	under(prefix string) D
 }
 
-// isNew reports whether nothing else of a kind has a name, and records where both are.
-func (d *decoder) isNew(i *importing, kind, name string, home *decoder, at span) bool {
-	other, clash := d.definition(kind, name)
-	if clash {
+// linkAll gives the importer what an import defines of a kind, beside its own and what it has imported.
+func linkAll[D definition[D]](i *importing, kind string, all, own []D, imported map[string]D) {
+	for _, theirs := range all {
+		theirs := theirs.under(i.prefix())
+		name := theirs.name()
+		other, clash := imported[name]
+		if at := slices.IndexFunc(own, func(ours D) bool { return ours.name() == name }); at >= 0 {
+			other, clash = own[at], true
+		}
+		if !clash {
+			imported[name] = theirs
+			continue
+		}
 		hint := "give the import an alias: alias = \"…\""
 		if i.Alias != "" {
 			hint = "give the import another alias"
 		}
-		d.fault(i.at, fmt.Sprintf("%s %s is defined twice: %s and %s", kind, quote(name), other, home.place(at)), hint)
+		i.fault(i.at, fmt.Sprintf("%s %s is defined twice: %s and %s", kind, quote(name), other.place(), theirs.place()), hint)
 	}
-	return !clash
 }
 
-// definition is where a name is defined, in this file or one that it imports.
-func (d *decoder) definition(kind, name string) (place string, found bool) {
-	at := func(home *decoder, at span) (string, bool) { return home.place(at), true }
-	switch kind {
-	case "command":
-		for _, c := range d.commands {
-			if c.Name == name {
-				return at(d, c.at)
-			}
-		}
-		if c := d.imported.commands[name]; c != nil {
-			return at(c.home, c.at)
-		}
-	case "pipeline":
-		for _, p := range d.pipelines {
-			if p.Name == name {
-				return at(d, p.at)
-			}
-		}
-		if p := d.imported.pipelines[name]; p != nil {
-			return at(p.home, p.at)
-		}
-	case "agent":
-		for _, a := range d.agents {
-			if a.Name == name {
-				return at(d, a.at)
-			}
-		}
-		if a := d.imported.agents[name]; a != nil {
-			return at(a.home, a.at)
-		}
-	}
-	return "", false
-}
+func (c *commandDraft) name() string  { return c.Name }
+func (p *pipelineDraft) name() string { return p.Name }
+func (a *agentDraft) name() string    { return a.Name }
+
+func (c *commandDraft) place() string  { return c.home.place(c.at) }
+func (p *pipelineDraft) place() string { return p.home.place(p.at) }
+func (a *agentDraft) place() string    { return a.home.place(a.at) }
 
 // importOf is the import that brings a pipeline.
 func (d *decoder) importOf(pipeline string) span {
@@ -327,9 +293,6 @@ func (d *decoder) importOf(pipeline string) span {
 	}
 	return span{}
 }
-
-// under are the copies of what a file defines, as its importer knows it: a prefix stands
-// before every name, and before every name that one of them refers to.
 
 func (c *commandDraft) under(prefix string) *commandDraft {
 	copied := *c
@@ -385,7 +348,7 @@ func (d *decoder) checkImports() {
 			}
 			return false
 		}
-		used := len(i.decoder.commands)+len(i.decoder.imported.commands) > 0
+		used := len(i.decoder.allCommands()) > 0
 		for _, c := range d.commands {
 			used = used || uses(c.Run)
 		}
@@ -403,13 +366,25 @@ func (d *decoder) checkImports() {
 	}
 }
 
-// allAgents and allPipelines are those of the file and of what it imports.
-func (d *decoder) allAgents() []*agentDraft {
-	return slices.Concat(d.agents, inOrder(d.imported.agents))
+// allCommands, allPipelines and allAgents are those of the file and of what it imports.
+func (d *decoder) allCommands() []*commandDraft {
+	return slices.Concat(d.commands, inOrder(d.imported.commands))
 }
 
 func (d *decoder) allPipelines() []*pipelineDraft {
 	return slices.Concat(d.pipelines, inOrder(d.imported.pipelines))
+}
+
+func (d *decoder) allAgents() []*agentDraft {
+	return slices.Concat(d.agents, inOrder(d.imported.agents))
+}
+
+func inOrder[T any](of map[string]T) []T {
+	var all []T
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, of[name])
+	}
+	return all
 }
 
 // sources are the project's files that the runbook is made of, beside itself.

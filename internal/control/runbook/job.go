@@ -42,16 +42,7 @@ var fleetNamed = document.New(func(v value, to *string) bool {
 }, func() schema { return document.Matching(fleetName) })
 
 // labels reads the names of labels.
-var labels = document.New(func(v value, to *[]string) bool {
-	items, ok := v.List(`write a list of labels: ["gpu", "linux"]`)
-	for _, item := range items {
-		var label string
-		if fleetNamed.Read(item, &label) {
-			*to = append(*to, label)
-		}
-	}
-	return ok
-}, func() schema { return schema{"type": "array", "items": document.Matching(fleetName), "minItems": 1} })
+var labels = document.ListOf(fleetNamed, `write a list of labels: ["gpu", "linux"]`).With("minItems", 1)
 
 func jobFields(j *Job) []field {
 	return []field{

@@ -127,7 +127,7 @@ func (d *decoder) transitions(done, fail, cancel *string, moves *[]move) []field
 // transition is a field that leads to another step.
 func (d *decoder) transition(key string, to *string, moves *[]move, says string) field {
 	target := field{Name: "step", Required: true, Type: nameSchema, Read: func(v value) {
-		if readText(v, to) {
+		if text.Read(v, to) {
 			*moves = append(*moves, move{key, *to, nodeOf(v).at})
 		}
 	}}

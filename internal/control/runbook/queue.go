@@ -100,24 +100,7 @@ func notTooOften(v value, every time.Duration) (time.Duration, bool) {
 }
 
 // nameList is a list of variables.
-var nameList = document.New(func(v value, to *[]string) bool {
-	items, ok := v.List(`such as: ["number", "title"]`)
-	for _, item := range items {
-		name := item.Node.Text()
-		switch message := badName(name); {
-		case !is(item, document.Text, ""):
-		case message != "":
-			wrong(item, message, "")
-		case slices.Contains(*to, name):
-			wrong(item, "duplicate variable "+quote(name), "")
-		default:
-			*to = append(*to, name)
-		}
-	}
-	return ok
-}, func() schema {
-	return schema{"type": "array", "items": nameSchema(), "uniqueItems": true, "minItems": 1}
-})
+var nameList = variableList(badName, nameSchema, `such as: ["number", "title"]`).With("minItems", 1)
 
 func (d *decoder) checkQueue(v value, q *queueDraft, keyAt span) {
 	if vars := nodeOf(v).get("vars"); len(q.Vars) == 0 && vars != nil && len(vars.node.items) == 0 {

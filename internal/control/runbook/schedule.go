@@ -135,15 +135,7 @@ var timeZone = document.Then(text, func(v value, name string) (string, bool) {
 })
 
 // textList is a list of texts, which may be empty.
-var textList = document.New(func(v value, to *[]string) bool {
-	items, ok := v.List(`such as: ["main", "--quick"]`)
-	for _, item := range items {
-		if is(item, document.Text, "") && unfit(item.Node.Text()) == "" {
-			*to = append(*to, item.Node.Text())
-		}
-	}
-	return ok
-}, func() schema { return schema{"type": "array", "items": document.AnyText()} })
+var textList = document.ListOf(anyText, `such as: ["main", "--quick"]`)
 
 // checkSchedules sees to it that what starts by the clock can be started.
 func (d *decoder) checkSchedules() {

@@ -80,10 +80,11 @@ func TestScheduleFaults(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]string{
-		"[command.c]\nargs = \"<env>\"\nschedule = \"@daily\"\nrun = \"true\"\n":                                   "x.toml:3:12: the schedule cannot start command \"c\": ",
-		"[command.c]\nargs = \"<env>\"\nschedule = { cron = \"@daily\", args = [\"a\", \"b\"] }\nrun = \"true\"\n": "x.toml:3:12: the schedule cannot start command \"c\": ",
-		"[pipeline.p]\nschedule = \"@daily\"\n[[pipeline.p.step]]\nname = \"a\"\nrun = 'echo \"${var.env}\"'\n":    "x.toml:5:14: ${var.env} has no value: the schedule of pipeline \"p\" has no such argument",
-		"[pipeline.p]\nschedule = \"@daily\"\nvars = [\"env\"]\n[[pipeline.p.step]]\nname = \"a\"\nrun = 'true'\n": "x.toml:3:9: no command gives variable \"env\"",
+		"[command.c]\nargs = \"<env>\"\nschedule = \"@daily\"\nrun = \"true\"\n":                                          "x.toml:3:12: the schedule cannot start command \"c\": ",
+		"[command.c]\nargs = \"<env>\"\nschedule = { cron = \"@daily\", args = [\"a\\u0000\", \"b\"] }\nrun = \"true\"\n": "x.toml:3:39: entry 1 of args contains a NUL byte",
+		"[command.c]\nargs = \"<env>\"\nschedule = { cron = \"@daily\", args = [\"a\", \"b\"] }\nrun = \"true\"\n":        "x.toml:3:12: the schedule cannot start command \"c\": ",
+		"[pipeline.p]\nschedule = \"@daily\"\n[[pipeline.p.step]]\nname = \"a\"\nrun = 'echo \"${var.env}\"'\n":           "x.toml:5:14: ${var.env} has no value: the schedule of pipeline \"p\" has no such argument",
+		"[pipeline.p]\nschedule = \"@daily\"\nvars = [\"env\"]\n[[pipeline.p.step]]\nname = \"a\"\nrun = 'true'\n":        "x.toml:3:9: no command gives variable \"env\"",
 	} {
 		_, faults := Parse("x.toml", []byte(text), noFile)
 		if len(faults) != 1 || !strings.HasPrefix(faults.Error(), want) {

@@ -3,6 +3,8 @@ package runbook
 import (
 	"path"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // word is one word of a simple command.
@@ -27,21 +29,42 @@ func (w word) assigns() bool {
 	return found && isVariable(name)
 }
 
-// What the shell takes for the end of a word, and more than that.
-const (
-	blanks    = " \t\n"
-	operators = ";&|<>()"
-)
+// parseScript reads a script of a shell. Its templates have other names, which a shell can read; every place stays
+// where it is.
+func parseScript(script string) (*syntax.File, error) {
+	readable := replace(script, func(name string) (string, bool) { return "${" + strings.Repeat("_", len(name)) + "}", true })
+	return syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(readable), "")
+}
 
 // simpleCommand takes a script apart, where it is one simple command: words and quotes, no
 // operators, no command substitution, no comment and no second line.
 func simpleCommand(script string) (words []word, ok bool) {
-	l := lexer{script: script}
-	for l.skip(); l.more(); l.skip() {
-		if strings.IndexByte("#\n"+operators, l.next()) >= 0 {
+	file, err := parseScript(script)
+	if err != nil || len(file.Stmts) > 1 || len(file.Last) > 0 {
+		return nil, false
+	}
+	if len(file.Stmts) == 0 {
+		return nil, true
+	}
+	s := file.Stmts[0]
+	call, is := s.Cmd.(*syntax.CallExpr)
+	if !is || s.Negated || s.Background || s.Coprocess || s.Semicolon.IsValid() || len(s.Redirs)+len(s.Comments) > 0 {
+		return nil, false
+	}
+	for _, a := range call.Assigns {
+		var parts []syntax.WordPart
+		if a.Value != nil {
+			parts = a.Value.Parts
+		}
+		w, ok := wordAt(script, a, parts)
+		if !ok || a.Append || a.Index != nil || a.Array != nil {
 			return nil, false
 		}
-		w, ok := l.word()
+		w.text = a.Name.Value + "=" + w.text
+		words = append(words, w)
+	}
+	for _, arg := range call.Args {
+		w, ok := wordAt(script, arg, arg.Parts)
 		if !ok {
 			return nil, false
 		}
@@ -50,129 +73,64 @@ func simpleCommand(script string) (words []word, ok bool) {
 	return words, true
 }
 
-// lexer reads words as a shell does.
-type lexer struct {
-	script string
-	at     int
-	text   []byte // of the word that is being read
-	open   bool   // so is it
-}
-
-func (l *lexer) more() bool   { return l.at < len(l.script) }
-func (l *lexer) next() byte   { return l.script[l.at] }
-func (l *lexer) rest() string { return l.script[l.at:] }
-
-// skip leaves out what stands between words.
-func (l *lexer) skip() {
-	for l.more() {
-		switch {
-		case l.next() == ' ' || l.next() == '\t':
-			l.at++
-		case strings.HasPrefix(l.rest(), "\\\n"):
-			l.at += 2
-		default:
-			return
+// wordAt is a word of a script, unless there is more in it than quotes and expansions of names.
+func wordAt(script string, at syntax.Node, parts []syntax.WordPart) (w word, ok bool) {
+	w = word{raw: written(script, at), at: int(at.Pos().Offset())}
+	for _, part := range parts {
+		if !w.add(script, part, false) {
+			return w, false
 		}
 	}
+	return w, true
 }
 
-// word reads one word; it stops at what is no part of a simple command.
-func (l *lexer) word() (w word, ok bool) {
-	l.text, l.open, w.at = nil, false, l.at
-	for ok = true; ok && l.more() && strings.IndexByte(blanks+operators, l.next()) < 0; {
-		switch l.next() {
-		case '\'':
-			ok = l.single()
-		case '"':
-			ok = l.double()
-		case '\\':
-			ok = l.escape("")
-		default:
-			ok = l.plain()
+// written is a part of a script as it is written.
+func written(script string, n syntax.Node) string {
+	return script[n.Pos().Offset():n.End().Offset()]
+}
+
+// add adds a part of the word.
+func (w *word) add(script string, part syntax.WordPart, quoted bool) bool {
+	raw := written(script, part)
+	switch p := part.(type) {
+	case *syntax.Lit:
+		text, ok := unescaped(raw, quoted)
+		w.text += text
+		return ok
+	case *syntax.SglQuoted:
+		w.text += strings.Trim(strings.TrimPrefix(raw, "$"), "'")
+		w.open = w.open || p.Dollar || strings.Contains(raw, "${") // our templates know no quotes
+	case *syntax.DblQuoted:
+		w.open = w.open || p.Dollar
+		for _, inner := range p.Parts {
+			if !w.add(script, inner, true) {
+				return false
+			}
 		}
-	}
-	w.text, w.raw, w.open = string(l.text), l.script[w.at:l.at], l.open
-	return w, ok
-}
-
-func (l *lexer) single() bool {
-	text, _, closed := strings.Cut(l.rest()[1:], "'")
-	if !closed {
-		l.at = len(l.script)
-		return false
-	}
-	l.text, l.at = append(l.text, text...), l.at+len(text)+2
-	l.open = l.open || strings.Contains(text, "${") // our templates know no quotes
-	return true
-}
-
-func (l *lexer) double() bool {
-	l.at++
-	for ok := true; ok && l.more(); {
-		switch l.next() {
-		case '"':
-			l.at++
-			return true
-		case '\\':
-			ok = l.escape("$`\"\\\n")
-		default:
-			ok = l.plain()
-		}
-	}
-	return false
-}
-
-// escape reads a backslash and what follows it. Between double quotes only some characters
-// are escaped.
-func (l *lexer) escape(escapes string) bool {
-	if len(l.rest()) < 2 {
-		l.at = len(l.script)
-		return false
-	}
-	next := l.script[l.at+1]
-	if escapes != "" && strings.IndexByte(escapes, next) < 0 {
-		l.text = append(l.text, '\\')
-	}
-	if next != '\n' {
-		l.text = append(l.text, next)
-	}
-	l.at += 2
-	return true
-}
-
-// plain reads one character, or an expansion of a name.
-func (l *lexer) plain() bool {
-	size := 1
-	switch l.next() {
-	case '`':
-		return false
-	case '$':
-		if size = expansion(l.rest()); size < 0 {
-			return false
-		}
-		l.open = l.open || size > 1
-	}
-	l.text, l.at = append(l.text, l.rest()[:size]...), l.at+size
-	return true
-}
-
-// expansion is how long the expansion is that a text begins with; 1 where the dollar sign
-// stands for itself, and -1 where it is more than that of a name.
-func expansion(text string) int {
-	const special = "@*#?-$!"
-	switch rest := text[1:]; {
-	case rest == "":
-		return 1
-	case rest[0] == '(':
-		return -1
-	case rest[0] == '{':
-		if name := templateAt(text); name != "" {
-			return len("${}") + len(name)
-		}
-		return -1
-	case strings.IndexByte(special, rest[0]) >= 0:
-		return 2
+	case *syntax.ParamExp:
+		w.text, w.open = w.text+raw, true
+		return p.Short || templateAt(raw) != ""
 	default:
-		return len(text) - len(strings.TrimLeft(rest, variableLetters+"0123456789"))
+		return false
 	}
+	return true
+}
+
+// unescaped is text without the backslashes that escape something. Between double quotes only some characters are
+// escaped. A backslash at the end is not ok: it would escape what we add.
+func unescaped(text string, quoted bool) (plain string, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		escapes := text[i] == '\\' && (!quoted || strings.IndexByte("$`\"\\\n", text[min(i+1, len(text)-1)]) >= 0)
+		if escapes && i+1 == len(text) {
+			return b.String(), false
+		}
+		if escapes {
+			i++
+		}
+		if !escapes || text[i] != '\n' {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String(), true
 }

@@ -49,28 +49,7 @@ func (r *Retry) fields() []field {
 func retry() typeOf[Retry] { return document.Object((*Retry).fields).As(document.Ref("retry")) }
 
 // variables are names of environment variables.
-var variables = document.New(readVariables, func() schema {
-	return schema{"type": "array", "items": variableSchema(), "uniqueItems": true}
-})
-
-func readVariables(v value, to *[]string) bool {
-	items, ok := v.List("write a list of names: [\"TOKEN\"]")
-	for _, item := range items {
-		if !is(item, document.Text, "") {
-			continue
-		}
-		name := item.Node.Text()
-		switch message := badVariable(name); {
-		case message != "":
-			wrong(item, message, "")
-		case slices.Contains(*to, name):
-			wrong(item, "duplicate variable "+quote(name), "")
-		default:
-			*to = append(*to, name)
-		}
-	}
-	return ok
-}
+var variables = variableList(badVariable, variableSchema, `write a list of names: ["TOKEN"]`)
 
 // VarVariable is the environment variable in which a step finds a variable of its pipeline.
 func VarVariable(name string) string {

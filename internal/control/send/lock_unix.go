@@ -5,7 +5,8 @@ package send
 import (
 	"os"
 	"os/exec"
-	"syscall"
+
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // inherit lets a program hold the lock, which belongs to the open file and ends with the last
@@ -13,5 +14,6 @@ import (
 func inherit(cmd *exec.Cmd, lock *os.File) { cmd.ExtraFiles = []*os.File{lock} }
 
 func tryLock(f *os.File) bool {
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+	taken, _ := lockfile.Try(f, true) // where it cannot be told, it is not free
+	return taken
 }

@@ -92,6 +92,10 @@ func TestE16WhatACommandNeeds(t *testing.T) {
 		"ls | xargs -I{} sh {}":                     {"ls", "xargs", "sh"},
 		"env -C web ./lint && ./x":                  {"env", "riddle ./lint?", "./x?"},
 		"exec 3>&1":                                 {"exec"},
+		"watch -n 1 lint":                           {"watch", "lint"},
+		"chroot /srv lint":                          {"chroot"},
+		"busybox vi":                                {"busybox"},
+		"parallel lint ::: a":                       {"parallel"},
 		"/usr/bin/env lint":                         {"/usr/bin/env", "lint"},
 
 		// Shells in shells.

@@ -4,59 +4,22 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/stopgate/stopgate/internal/gate/need"
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
-
-// options says which of a program's options take the next word as their value.
-type options struct {
-	short string
-	long  []string
-}
-
-// starter is a program that starts another one, which its arguments name.
-type starter struct {
-	options
-	operands int    // before the command
-	moves    string // how an option begins by which it runs in another directory
-}
-
-var starters = map[string]starter{
-	"builtin":    {},
-	"caffeinate": {options: options{short: "tw"}},
-	"chronic":    {},
-	"command":    {},
-	"doas":       {options: options{short: "Cu"}},
-	"env":        {options: options{short: "uCS", long: []string{"--unset", "--chdir"}}, moves: "-C"},
-	"exec":       {options: options{short: "a"}},
-	"flock":      {options: options{short: "wE", long: []string{"--timeout", "--conflict-exit-code"}}, operands: 1},
-	"ionice":     {options: options{short: "cn", long: []string{"--class", "--classdata"}}},
-	"nice":       {options: options{short: "n", long: []string{"--adjustment"}}},
-	"nohup":      {},
-	"setsid":     {},
-	"stdbuf":     {options: options{short: "ioe", long: []string{"--input", "--output", "--error"}}},
-	"sudo":       {options: options{short: "CDghpRrtTUu", long: []string{"--user", "--group", "--chdir", "--host", "--prompt"}}, moves: "-D"},
-	"taskset":    {operands: 1},
-	"time":       {options: options{short: "fo", long: []string{"--format", "--output"}}},
-	"timeout":    {options: options{short: "ks", long: []string{"--kill-after", "--signal"}}, operands: 1},
-	"unbuffer":   {},
-	"xargs":      {options: options{short: "adEILnPs", long: []string{"--arg-file", "--delimiter", "--max-args", "--max-procs", "--replace", "--max-lines"}}},
-	"xvfb-run":   {options: options{short: "efnpsw", long: []string{"--server-num", "--server-args", "--error-file"}}},
-}
 
 // interpreter is a program that runs a file, unless an option names what else.
 type interpreter struct {
-	options
+	commandline.Options
 	instead []string // options with which there is no file
 }
 
 var interpreters = map[string]interpreter{
-	"node":   {options{"rC", []string{"--require", "--import", "--loader", "--experimental-loader", "--conditions", "--env-file"}}, []string{"-e", "-p", "-pe", "--eval", "--print", "--test", "--run"}},
-	"perl":   {options{"I", nil}, []string{"-e", "-E", "-ne", "-pe", "-S"}},
-	"php":    {options{"dc", nil}, []string{"-r", "-B", "-R", "-E"}},
-	"python": {options{"WX", nil}, []string{"-c", "-m"}},
-	"ruby":   {options{"IrCEF", nil}, []string{"-e", "-ne", "-pe", "-S"}},
+	"node":   {commandline.Options{Short: "rC", Long: []string{"--require", "--import", "--loader", "--experimental-loader", "--conditions", "--env-file"}}, []string{"-e", "-p", "-pe", "--eval", "--print", "--test", "--run"}},
+	"perl":   {commandline.Options{Short: "I"}, []string{"-e", "-E", "-ne", "-pe", "-S"}},
+	"php":    {commandline.Options{Short: "dc"}, []string{"-r", "-B", "-R", "-E"}},
+	"python": {commandline.Options{Short: "WX"}, []string{"-c", "-m"}},
+	"ruby":   {commandline.Options{Short: "IrCEF"}, []string{"-e", "-ne", "-pe", "-S"}},
 }
 
 // runners start a program from the packages of a project: by themselves, or with one of these
@@ -68,17 +31,15 @@ var runners = map[string][]string{
 }
 
 // ofRunners are the options of runners; none of them means two things.
-var ofRunners = options{"p", []string{"--package", "--with", "--python", "--extra", "--group", "--project", "--from", "--spec"}}
-
-var shells = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}
+var ofRunners = commandline.Options{Short: "p", Long: []string{"--package", "--with", "--python", "--extra", "--group", "--project", "--from", "--spec"}}
 
 // start reads the arguments of a program that runs what they name.
 func (r *reader) start(program string, args []word) (is bool) {
-	if s, found := starters[program]; found {
+	if s, found := commandline.StarterOf(program); found && !s.Finds {
 		r.started(program, s, args)
 		return true
 	}
-	if slices.Contains(shells, program) {
+	if commandline.IsShell(program) {
 		r.inShell(program, args)
 		return true
 	}
@@ -96,9 +57,9 @@ func (r *reader) start(program string, args []word) (is bool) {
 }
 
 // started reads the command that a starter starts.
-func (r *reader) started(program string, s starter, args []word) {
+func (r *reader) started(program string, s commandline.Starter, args []word) {
 	command := r.behind(s, args)
-	if before := r.place; s.moved(args[:len(args)-len(command)]) {
+	if before := r.place; moved(s, args[:len(args)-len(command)]) {
 		r.lost = true
 		defer func() { r.place = before }()
 	}
@@ -110,9 +71,9 @@ func (r *reader) started(program string, s starter, args []word) {
 }
 
 // moved reports whether a starter's own words have it run a command in another directory.
-func (s starter) moved(own []word) bool {
-	return s.moves != "" && slices.ContainsFunc(own, func(w word) bool {
-		return strings.HasPrefix(w.text, s.moves) || strings.HasPrefix(w.text, "--chdir")
+func moved(s commandline.Starter, own []word) bool {
+	return s.Moves != "" && slices.ContainsFunc(own, func(w word) bool {
+		return strings.HasPrefix(w.text, s.Moves) || strings.HasPrefix(w.text, "--chdir")
 	})
 }
 
@@ -125,16 +86,16 @@ func (r *reader) fedBy(read func()) {
 }
 
 // behind is the command behind a starter's own arguments.
-func (r *reader) behind(s starter, args []word) []word {
-	operands := s.operands
+func (r *reader) behind(s commandline.Starter, args []word) []word {
+	operands := s.Operands
 	for own := true; len(args) > 0; {
 		text := args[0].text
 		switch {
 		case own && text == "--":
 			own = false
 		case own && args[0].known && strings.HasPrefix(text, "-"):
-			args = s.value(args)
-		case isAssignment(text):
+			args = withoutValue(s.Options, args)
+		case commandline.Assigns(text):
 			r.loose = r.loose || strings.HasPrefix(text, "PATH=")
 		case operands > 0:
 			operands--
@@ -146,20 +107,9 @@ func (r *reader) behind(s starter, args []word) []word {
 	return nil
 }
 
-func isAssignment(text string) bool {
-	name, _, found := strings.Cut(text, "=")
-	return found && syntax.ValidName(name)
-}
-
-// value skips an option whose value is the next word.
-func (o options) value(args []word) []word {
-	text := args[0].text
-	takes := slices.Contains(o.long, text)
-	if !strings.HasPrefix(text, "--") {
-		at := strings.IndexAny(text[1:], o.short)
-		takes = o.short != "" && at >= 0 && at == len(text)-2
-	}
-	if takes && len(args) > 1 {
+// withoutValue skips an option whose value is the next word.
+func withoutValue(o commandline.Options, args []word) []word {
+	if o.Take(args[0].text) && len(args) > 1 {
 		return args[1:]
 	}
 	return args
@@ -169,7 +119,7 @@ func (o options) value(args []word) []word {
 func (r *reader) inShell(shell string, args []word) {
 	text, loose := false, r.loose
 	defer func() { r.loose = loose }()
-	own := options{"oO", []string{"--rcfile", "--init-file"}}
+	own := commandline.Options{Short: "oO", Long: []string{"--rcfile", "--init-file"}}
 	for ; len(args) > 0 && args[0].known && len(args[0].text) > 1 && strings.ContainsAny(args[0].text[:1], "-+"); args = args[min(1, len(args)):] {
 		option := args[0].text
 		if option == "--" {
@@ -179,7 +129,7 @@ func (r *reader) inShell(shell string, args []word) {
 		short := !strings.HasPrefix(option, "--")
 		text = text || short && strings.Contains(option, "c")
 		r.loose = r.loose || option == "--login" || short && strings.ContainsAny(option, "il") // its files may set the PATH
-		args = own.value(args)
+		args = withoutValue(own, args)
 	}
 	switch {
 	case len(args) == 0, args[0].text == "-":
@@ -210,7 +160,7 @@ func (r *reader) interpreted(i interpreter, args []word) {
 			r.file(text)
 			return
 		}
-		args = i.value(args)
+		args = withoutValue(i.Options, args)
 	}
 }
 
@@ -222,7 +172,7 @@ func (r *reader) tool(commands []string, args []word) (is bool) {
 		}
 		args = args[1:]
 	}
-	args = r.behind(starter{options: ofRunners}, args)
+	args = r.behind(commandline.Starter{Options: ofRunners}, args)
 	switch {
 	case len(args) == 0:
 	case !args[0].known || r.lost:

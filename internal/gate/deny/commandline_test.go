@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // A command is found in the forms in which shells write it, and only at the beginning of a command.
@@ -84,6 +86,7 @@ func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
 		"find . -name x -exec rm -rf {} \\;", "find . -type f -print -execdir rm -rf {} +", "find . -exec sudo npm publish ';'", "find . -exec echo {} + -exec npm publish \\;",
 		"builtin npm publish", "bunx npm publish", "busybox npm publish", "pnpx npm publish", "unbuffer npm publish", "caffeinate -t 5 npm publish", "chroot /x npm publish",
 		"flock -w 5 lock npm publish", "parallel -j 2 npm publish", "strace -o log npm publish", "watch -n 5 npm publish",
+		"mksh -c 'npm publish'", "taskset 1 npm publish", "chronic npm publish", "xvfb-run -n 5 npm publish",
 		"/usr/bin/git push --force", `\git push --force`, `"git" push --force`, `g'i't push "--force"`, "git.exe push --force",
 		">log npm publish", "2>/dev/null npm publish", "npm 2>&1 publish", "npm publish &>log", "npm &>log publish", "<x npm publish",
 		`eval "npm publish"`, "eval npm publish", `trap "npm publish" EXIT`, `bash -c 'npm publish'`, `sh -lc "cd x && npm publish"`, "bash <<EOF\nnpm publish\nEOF",
@@ -146,7 +149,7 @@ func TestIssue19ALongCommandLineIsRead(t *testing.T) {
 		"options":       "git " + strings.Repeat("-r ", n) + "push",
 		"commands":      strings.Repeat("true;", n) + "git push",
 		"substitutions": strings.Repeat("$(true) ", n) + "; git push",
-		"levels":        strings.Repeat("echo $(", maxDepth/2) + "git push",
+		"levels":        strings.Repeat("echo $(", commandline.MaxDepth/2) + "git push",
 		"deep":          strings.Repeat("echo $(", n) + "git push", // only read to its end
 		"quotes":        strings.Repeat(`"'"`, n) + "; git push",
 		"documents":     strings.Repeat("cat <<E\nx\nE\n", n) + "git push",
@@ -156,7 +159,7 @@ func TestIssue19ALongCommandLineIsRead(t *testing.T) {
 		case "commands", "substitutions", "documents":
 			most += n // that many there are
 		case "levels", "deep":
-			most += maxDepth
+			most += commandline.MaxDepth
 		}
 		if got := unwrapped(line, 0); len(got) > most {
 			t.Errorf("%s: %d texts of a line of %d bytes are compared", name, len(got), len(line))
@@ -183,10 +186,10 @@ func FuzzCommandLine(f *testing.F) {
 			return strings.ContainsRune("\\'\"`$;|&()<>#{}!=\x00\v\f\u0085\u00a0", r) || r > 0x7f
 		}
 		words := strings.Fields(line)
-		if len(words) == 0 || strings.ContainsFunc(line, special) || strings.Contains(strings.TrimSpace(line), "\n") || reserved(words[0]) {
+		if len(words) == 0 || strings.ContainsFunc(line, special) || strings.Contains(strings.TrimSpace(line), "\n") || commandline.Reserved(words[0]) {
 			return
 		}
-		if got := commandsIn(line); len(got) != 1 || !slices.Equal(got[0].words, words) {
+		if got, _ := commandline.Read(line); len(got) != 1 || !slices.Equal(got[0].Words, words) {
 			t.Fatalf("%q: %+v", line, got)
 		}
 	})

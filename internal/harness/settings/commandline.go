@@ -3,6 +3,8 @@ package settings
 import (
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // commands are the commands that a hook runs, each as its words, without what only starts them (env, npx,
@@ -25,232 +27,57 @@ func lineCommands(line string, depth int) (all [][]string, clear bool) {
 	if len(line) > maxLine {
 		return nil, false
 	}
-	commands, clear := splitLine(line)
-	for _, words := range commands {
-		inner, ok := unwrapped(words, depth)
+	commands, clear := commandline.Read(line)
+	for _, c := range commands {
+		inner, ok := unwrapped(c.Words, depth)
 		all, clear = append(all, inner...), clear && ok
 	}
 	return all, clear
 }
 
-// lineReader splits a line of a shell into commands and words.
-type lineReader struct {
-	line     string
-	at       int
-	word     []byte
-	inWord   bool // also of an empty one in quotes
-	redirect bool // the next word is a file
-	words    []string
-	commands [][]string
-}
+// unclearWords are commands of a shell that make a line unclear.
+var unclearWords = []string{"for", "case", "select", "function", "eval", "source", ".", "trap", "alias"}
 
-// splitLine are the commands of a line as it stands there. Files of redirections are left out.
-func splitLine(line string) (commands [][]string, clear bool) {
-	r := &lineReader{line: line}
-	clear = true
-	for clear && r.at < len(r.line) {
-		clear = r.next()
+// managerCommands are the commands of a manager of packages or versions that start a program.
+func managerCommands(manager string) []string {
+	switch manager {
+	case "npm", "mise":
+		return []string{"exec", "x"}
+	case "pnpm", "yarn":
+		return []string{"dlx", "exec", "run"}
+	case "bun":
+		return []string{"x", "run"}
+	case "asdf", "direnv":
+		return []string{"exec"}
+	case "volta", "nix":
+		return []string{"run"}
 	}
-	r.endCommand()
-	return r.commands, clear
+	return nil
 }
-
-// next reads one sign, and reports whether it is one that can be read.
-func (r *lineReader) next() bool {
-	c := r.line[r.at]
-	r.at++
-	switch c {
-	case '\'', '"':
-		return r.quoted(c)
-	case '\\':
-		if r.at < len(r.line) && r.line[r.at] != '\n' {
-			r.put(r.line[r.at : r.at+1])
-		}
-		r.at++
-	case '$':
-		return r.dollar()
-	case '`':
-		return false
-	case ' ', '\t', '\r':
-		r.endWord()
-	case ';', '\n', '|', '&', '(', ')':
-		r.endCommand()
-	case '<', '>':
-		return r.redirection(c)
-	case '#':
-		if r.inWord {
-			r.put("#")
-			return true
-		}
-		if end := strings.IndexByte(r.line[r.at:], '\n'); end >= 0 {
-			r.at += end
-		} else {
-			r.at = len(r.line)
-		}
-	default:
-		r.put(string(c))
-	}
-	return true
-}
-
-func (r *lineReader) put(text string) {
-	r.word = append(r.word, text...)
-	r.inWord = true
-}
-
-// quoted reads up to the other quote.
-func (r *lineReader) quoted(quote byte) bool {
-	r.inWord = true
-	for r.at < len(r.line) {
-		c := r.line[r.at]
-		r.at++
-		switch {
-		case c == quote:
-			return true
-		case quote == '"' && c == '`', quote == '"' && c == '$' && strings.HasPrefix(r.line[r.at:], "("):
-			return false
-		case quote == '"' && c == '\\' && r.at < len(r.line):
-			r.put(r.line[r.at : r.at+1])
-			r.at++
-		default:
-			r.put(string(c))
-		}
-	}
-	return false
-}
-
-// dollar reads the beginning of a variable, whose name stays in the word.
-func (r *lineReader) dollar() bool {
-	rest := r.line[r.at:]
-	if strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "'") {
-		return false
-	}
-	end := 0
-	if strings.HasPrefix(rest, "{") {
-		if end = strings.IndexByte(rest, '}') + 1; end == 0 {
-			return false
-		}
-	}
-	r.put("$" + rest[:end])
-	r.at += end
-	return true
-}
-
-// redirection reads the sign of one; what follows is a file or another stream.
-func (r *lineReader) redirection(c byte) bool {
-	if strings.HasPrefix(r.line[r.at:], "(") || c == '<' && strings.HasPrefix(r.line[r.at:], "<") {
-		return false
-	}
-	if strings.Trim(string(r.word), "0123456789") == "" { // the number of a stream
-		r.word = r.word[:0]
-		r.inWord = false
-	}
-	r.endWord()
-	r.at += len(r.line[r.at:]) - len(strings.TrimLeft(r.line[r.at:], ">&|"))
-	r.redirect = true
-	return true
-}
-
-func (r *lineReader) endWord() {
-	if r.inWord && !r.redirect {
-		r.words = append(r.words, string(r.word))
-	}
-	if r.inWord {
-		r.redirect = false
-	}
-	r.word = r.word[:0]
-	r.inWord = false
-}
-
-func (r *lineReader) endCommand() {
-	r.endWord()
-	r.redirect = false
-	if len(r.words) > 0 {
-		r.commands = append(r.commands, r.words)
-	}
-	r.words = nil
-}
-
-// Words of a shell's language that a command may follow, and those that make a line unclear.
-var (
-	leadingWords = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "{", "}"}
-	unclearWords = []string{"for", "case", "select", "function", "eval", "source", ".", "trap", "alias"}
-)
-
-// table has words by a name. A map would be made anew at each start of the program.
-type table []struct {
-	name  string
-	words []string
-}
-
-func (t table) get(name string) (words []string, found bool) {
-	for _, row := range t {
-		if row.name == name {
-			return row.words, true
-		}
-	}
-	return nil, false
-}
-
-// starters start the command behind their options. The options that are named here have a value.
-var starters = table{
-	{"env", []string{"-u", "-C"}},
-	{"exec", []string{"-a"}},
-	{"command", nil},
-	{"nohup", nil},
-	{"time", []string{"-o", "-f"}},
-	{"setsid", nil},
-	{"nice", []string{"-n"}},
-	{"ionice", []string{"-c", "-n"}},
-	{"stdbuf", []string{"-i", "-o", "-e"}},
-	{"timeout", []string{"-k", "-s"}},
-	{"sudo", []string{"-u", "-g"}},
-	{"doas", []string{"-u"}},
-	{"npx", packageOptions},
-	{"bunx", packageOptions},
-	{"pnpx", []string{"--package"}},
-}
-
-var packageOptions = []string{"-p", "--package"}
-
-// managers have commands that start a program.
-var managers = table{
-	{"npm", []string{"exec", "x"}},
-	{"pnpm", []string{"dlx", "exec", "run"}},
-	{"yarn", []string{"dlx", "exec", "run"}},
-	{"bun", []string{"x", "run"}},
-	{"mise", []string{"exec", "x"}},
-	{"asdf", []string{"exec"}},
-	{"volta", []string{"run"}},
-	{"direnv", []string{"exec"}},
-	{"nix", []string{"run"}},
-}
-
-var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
 
 // unwrapped are the commands behind what only starts them.
 func unwrapped(words []string, depth int) (all [][]string, clear bool) {
 	for len(words) > 0 {
 		name := toolName(words[0])
-		rest, starts := starters.get(name)
-		_, manages := managers.get(name)
+		starter, starts := commandline.StarterOf(name)
 		switch {
-		case slices.Contains(leadingWords, name) || assigns(words[0]):
+		case commandline.Assigns(words[0]):
 			words = words[1:]
 		case slices.Contains(unclearWords, name):
 			return [][]string{words}, false
 		case name == "command" && len(words) > 1 && strings.EqualFold(words[1], "-v"):
 			return [][]string{words}, true
 		case starts:
-			words = afterOptions(words[1:], rest)
-			if name == "timeout" && len(words) > 0 {
-				words = words[1:] // how long
+			started := starter.Behind(words[1:])
+			if len(started) == 0 && len(words) > 1 { // an option may name the command: npx -c
+				return [][]string{words}, true
 			}
-		case slices.Contains(shells, name):
+			words = started
+		case commandline.IsShell(name):
 			return inShell(words, depth)
-		case manages:
+		case managerCommands(name) != nil:
 			started, starts := managed(words)
-			if !starts {
+			if !starts || len(started) == 0 {
 				return [][]string{words}, true
 			}
 			words = started
@@ -259,29 +86,6 @@ func unwrapped(words []string, depth int) (all [][]string, clear bool) {
 		}
 	}
 	return nil, true
-}
-
-// assigns reports whether a word is NAME=value.
-func assigns(word string) bool {
-	name, _, found := strings.Cut(word, "=")
-	return found && name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-}
-
-// afterOptions are the words behind the options. Those in valued have a value.
-func afterOptions(words, valued []string) []string {
-	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-		option := words[0]
-		words = words[1:]
-		if option == "--" {
-			break
-		}
-		if slices.Contains(valued, option) && len(words) > 0 {
-			words = words[1:]
-		}
-	}
-	return words
 }
 
 // inShell are the commands of a line that a shell is given, or the script that it runs.
@@ -304,15 +108,16 @@ func inShell(words []string, depth int) (all [][]string, clear bool) {
 // behind --.
 func managed(words []string) (started []string, starts bool) {
 	name := toolName(words[0])
-	rest := afterOptions(words[1:], nil)
+	rest := commandline.Starter{}.Behind(words[1:])
 	if len(rest) == 0 {
 		return nil, false
 	}
-	if commands, _ := managers.get(name); !slices.Contains(commands, rest[0]) {
+	if !slices.Contains(managerCommands(name), rest[0]) {
 		return rest, name == "pnpm" || name == "yarn" // they take the name of a program for a command
 	}
 
-	rest = afterOptions(rest[1:], packageOptions)
+	npx, _ := commandline.StarterOf("npx")
+	rest = npx.Behind(rest[1:])
 	end := slices.Index(rest, "--")
 	switch {
 	case name == "nix" && len(rest) > 0:

@@ -19,11 +19,7 @@ func orNull(s schema) schema {
 
 // listOf reads a list, each entry of it as t.
 func listOf[T any](t typeOf[T]) typeOf[[]T] {
-	return document.New(func(v value, to *[]T) bool {
-		items, ok := v.List("")
-		readAll(items, to, t)
-		return ok
-	}, func() schema { return schema{"type": []string{"array", "null"}, "items": t.Schema()} })
+	return document.ListOf(t, "").With("type", []string{"array", "null"})
 }
 
 // someOf is listOf for a list that must not be empty.
@@ -33,21 +29,7 @@ func someOf[T any](t typeOf[T]) typeOf[[]T] {
 		if ok && len(items) == 0 {
 			v.Fault("must have at least one entry", "")
 		}
-		readAll(items, to, t)
+		document.ReadAll(items, to, t)
 		return ok
 	}, func() schema { return schema{"type": "array", "items": t.Schema(), "minItems": 1} })
-}
-
-// readAll keeps the entries that are valid.
-func readAll[T any](items []value, to *[]T, t typeOf[T]) {
-	if len(items) == 0 {
-		return
-	}
-	*to = nil // a default is replaced, not added to
-	for _, item := range items {
-		var setting T
-		if t.Read(item, &setting) {
-			*to = append(*to, setting)
-		}
-	}
 }

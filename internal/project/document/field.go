@@ -71,6 +71,11 @@ func (f Field) Kept(to *Value) Field {
 // As is the type with another schema.
 func (t Type[T]) As(schema func() Schema) Type[T] { return Type[T]{t.Read, schema} }
 
+// With is the type with one more keyword in its schema.
+func (t Type[T]) With(keyword string, value any) Type[T] {
+	return t.As(func() Schema { return t.Schema().With(keyword, value) })
+}
+
 // Optional reads a setting that is nil where the file does not say anything.
 func Optional[T any](t Type[T]) Type[*T] {
 	return Then(t, func(_ Value, setting T) (*T, bool) { return &setting, true })
@@ -96,6 +101,29 @@ func Object[T any](fields func(*T) []Field) Type[T] {
 	return Type[T]{
 		Read:   func(v Value, to *T) bool { return v.Mapping(fields(to)...) },
 		Schema: func() Schema { return Properties(fields(new(T))...) },
+	}
+}
+
+// ListOf reads a list, each entry of it as t.
+func ListOf[T any](t Type[T], hint string) Type[[]T] {
+	return Type[[]T]{func(v Value, to *[]T) bool {
+		items, ok := v.List(hint)
+		ReadAll(items, to, t)
+		return ok
+	}, func() Schema { return Schema{"type": "array", "items": t.Schema()} }}
+}
+
+// ReadAll keeps the entries of a list that are valid.
+func ReadAll[T any](items []Value, to *[]T, t Type[T]) {
+	if len(items) == 0 {
+		return
+	}
+	*to = nil // a default is replaced, not added to
+	for _, item := range items {
+		var setting T
+		if t.Read(item, &setting) {
+			*to = append(*to, setting)
+		}
 	}
 }
 

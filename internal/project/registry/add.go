@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -45,14 +44,13 @@ func (e Entry) Check() error {
 	if err != nil {
 		return err
 	}
-	r := &reader{doc: doc, at: whole}
+	r := newReader("", doc, false)
 	r.file()
-	var faults *document.Faults
-	if !errors.As(r.err(), &faults) {
+	if r.Count == 0 {
 		return nil
 	}
 	var lines []string
-	for _, fault := range faults.All {
+	for _, fault := range r.Faults() {
 		lines = append(lines, strings.TrimPrefix(fault.Message, "agents[0]."))
 	}
 	return errors.New(strings.Join(lines, "\n"))

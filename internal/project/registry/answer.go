@@ -35,7 +35,7 @@ func (r *reader) rules(v *hujson.Value, path string) []Rule {
 		r.fault(v, path, fmt.Sprintf("has %d rules, which is more than %d", len(a.Elements), maxRules), "")
 		return nil
 	}
-	before := len(r.faults) + r.more
+	before := r.Count
 	var rules []Rule
 	for i := range a.Elements {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -46,7 +46,7 @@ func (r *reader) rules(v *hujson.Value, path string) []Rule {
 		}
 		rules = append(rules, r.rule(o, &a.Elements[i], at))
 	}
-	if len(r.faults)+r.more > before {
+	if r.Count > before {
 		rules = nil
 	}
 	for i, o := range jsonfile.Objects(a) {

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -34,7 +33,7 @@ func Check(path string, env []string) Report {
 		if errors.As(err, &faults) {
 			return Report{Faults: faults.All}
 		}
-		return Report{Faults: []document.Fault{{Position: document.Position{File: path}, Message: err.Error()}}}
+		return Report{Faults: []document.Fault{document.OfFile(path, err.Error(), "")}}
 	}
 	registry := &Registry{}
 	for i := range r.parsed {
@@ -52,20 +51,7 @@ func Check(path string, env []string) Report {
 		}
 	}
 	r.checkMode()
-	report := Report{Agents: len(registry.Agents()), Warnings: inOrder(r.warnings)}
-	r.faults = inOrder(r.faults)
-	var faults *document.Faults
-	if errors.As(r.err(), &faults) {
-		report.Faults = faults.All
-	}
-	return report
-}
-
-func inOrder(faults []document.Fault) []document.Fault {
-	slices.SortStableFunc(faults, func(a, b document.Fault) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return faults
+	return Report{Agents: len(registry.Agents()), Faults: r.Faults(), Warnings: r.Warnings()}
 }
 
 // member is a value of the entry, else the entry itself.
@@ -190,7 +176,7 @@ func transportsOf(members []member, name string) []string {
 
 // checkProgram looks where the sender will.
 func (r *reader) checkProgram(v *hujson.Value, path, program string, env []string) {
-	file, found := Program(filepath.Dir(r.path), program, env)
+	file, found := Program(filepath.Dir(r.Name), program, env)
 	if !found {
 		r.fault(v, path, "is not on the PATH: "+program, "install it, or write its full path")
 		return
@@ -203,7 +189,7 @@ func (r *reader) checkProgram(v *hujson.Value, path, program string, env []strin
 // checkSecret looks where a secret should be, and not at it.
 func (r *reader) checkSecret(p *parsed, kind, variable, file string, env []string) {
 	if file != "" {
-		file = File(filepath.Dir(r.path), file, env)
+		file = File(filepath.Dir(r.Name), file, env)
 		path := "gateway." + kind + "_file"
 		text, err := jsonfile.ReadText(file)
 		switch {
@@ -258,11 +244,7 @@ func (r *reader) checkMode() {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	if info, err := os.Stat(r.path); err == nil && info.Mode().Perm()&0o022 != 0 {
-		r.faults = append(r.faults, document.Fault{
-			Position: document.Position{File: r.path},
-			Message:  "others may write this file, which names programs to run",
-			Hint:     "chmod go-w " + r.path,
-		})
+	if info, err := os.Stat(r.Name); err == nil && info.Mode().Perm()&0o022 != 0 {
+		r.Fault(document.Span{}, "others may write this file, which names programs to run", "chmod go-w "+r.Name)
 	}
 }

@@ -29,11 +29,11 @@ func (r *reader) gateway(v *hujson.Value) (Gateway, *hujson.Object) {
 		r.fault(v, "gateway", jsonfile.MustBe("an object", v), "")
 		return Gateway{}, nil
 	}
-	before := len(r.faults) + r.more
+	before := r.Count
 	members := r.gatewayMembers(&g)
 	r.read(o, "gateway.", members)
 	r.gatewayNeeds(o, v, &g)
-	if len(r.faults)+r.more > before {
+	if r.Count > before {
 		g = Gateway{}
 	}
 	r.slips(o, "gateway.", names(members), nil)

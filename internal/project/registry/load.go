@@ -2,7 +2,6 @@ package registry
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/stopgate/stopgate/internal/project/document"
@@ -22,37 +21,23 @@ func Load(path string) (*Registry, error) {
 	for _, p := range r.parsed {
 		registry.entries = append(registry.entries, p.entry)
 	}
-	return registry, r.err()
+	return registry, r.Err()
 }
 
 // read reads the file. That there is none is no error.
 func read(path string, strict bool) (*reader, error) {
-	r := &reader{path: path, strict: strict, at: whole}
 	doc, err := jsonfile.Read(path)
+	r := newReader(path, doc, strict)
 	var refusal *jsonfile.Refusal
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
 	case errors.As(err, &refusal):
-		fault := document.Fault{Position: document.Position{File: path, Line: refusal.Line, Column: refusal.Column}, Message: refusal.Why}
-		fault.Hint = "no agent is woken until this is fixed"
-		return nil, &document.Faults{All: []document.Fault{fault}}
+		r.Fault(document.Span{Line: refusal.Line, Column: refusal.Column}, refusal.Why, "no agent is woken until this is fixed")
+		return nil, r.Err()
 	case err != nil:
 		return nil, err
 	}
-	r.doc = doc
 	r.file()
 	return r, nil
-}
-
-// err is what keeps the file, or a part of it, from counting.
-func (r *reader) err() error {
-	if len(r.faults) == 0 {
-		return nil
-	}
-	all := r.faults
-	if r.more > 0 {
-		all = append(all, document.Fault{Position: document.Position{File: r.path}, Message: fmt.Sprintf("and %d more errors", r.more)})
-	}
-	return &document.Faults{All: all}
 }

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -254,11 +253,8 @@ func TestLoadOfManyFaults(t *testing.T) {
 	text := `{"agents":[` + strings.Repeat("{},", maxAgents-1) + `{}]}`
 	_, err := Load(put(t, text))
 	var faults *document.Faults
-	if !errors.As(err, &faults) || len(faults.All) != maxFaults+1 {
+	if !errors.As(err, &faults) || len(faults.All) != 101 || faults.All[100].Message != "more than 100 errors, the rest is not shown" {
 		t.Fatal(err)
-	}
-	if got, want := faults.All[maxFaults].Message, fmt.Sprintf("and %d more errors", 2*maxAgents-maxFaults); got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 	rules := strings.Repeat(`{"question":"x","text":"y"},`, maxRules)
 	_, err = Load(put(t, `{"agents":[{"agent_id":"a","session_name":"s","answers":[`+rules+`{}]}]}`))

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,29 +10,28 @@ import (
 
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
-	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // reader decodes the file and collects what is wrong with it. It goes through the
 // members of an object once, because every hook does this.
 type reader struct {
-	path   string
+	*document.Source
 	doc    *jsonfile.Document
 	strict bool // mind also what does no harm to the rest, for whoever asks for it
 	at     int  // the entry that is being read
 	parsed []parsed
 	unread bool // there is no list of entries that could be read
+}
 
-	faults, warnings []document.Fault
-	more             int // faults that are not listed
+// newReader reads a document. Faults show nothing of it: a secret may be where it does not belong.
+func newReader(path string, doc *jsonfile.Document, strict bool) *reader {
+	source := document.NewSource(path, nil, document.Dialect{})
+	source.Private = 1
+	return &reader{Source: source, doc: doc, strict: strict, at: whole}
 }
 
 // whole stands for the file, outside of all entries.
 const whole = -1
-
-// maxFaults is how many are listed. Nobody reads more, and to find the line of each
-// of a million would take for ever.
-const maxFaults = 50
 
 // parsed is an entry and where it stands.
 type parsed struct {
@@ -43,32 +41,33 @@ type parsed struct {
 	gateway *hujson.Object // may be nil
 }
 
+// spot is a value where it stands.
+type spot struct {
+	doc   *jsonfile.Document
+	value *hujson.Value
+}
+
+// Span implements document.Place.
+func (s spot) Span() document.Span {
+	line, column := s.doc.Position(s.value)
+	return document.Span{Line: line, Column: column, Width: 1}
+}
+
 // fault notes that v is wrong, which stands at that path of the entry.
 func (r *reader) fault(v *hujson.Value, path, text, hint string) {
-	if len(r.faults) == maxFaults {
-		r.more++
-		return
-	}
-	r.faults = append(r.faults, r.finding(v, path, text, hint))
+	r.Fault(spot{r.doc, v}, r.called(path)+" "+text, hint)
 }
 
 func (r *reader) warn(v *hujson.Value, path, text, hint string) {
-	if len(r.warnings) < maxFaults {
-		r.warnings = append(r.warnings, r.finding(v, path, text, hint))
-	}
+	r.Warn(spot{r.doc, v}, r.called(path)+" "+text, hint)
 }
 
-func (r *reader) finding(v *hujson.Value, path, text, hint string) document.Fault {
-	f := document.Fault{Position: document.Position{File: r.path}, Hint: hint}
-	var refusal *jsonfile.Refusal
-	if errors.As(r.doc.Refuse(v, ""), &refusal) {
-		f.Line, f.Column = refusal.Line, refusal.Column
+// called is what messages call a path of the entry that is being read.
+func (r *reader) called(path string) string {
+	if r.at == whole {
+		return path
 	}
-	if r.at != whole {
-		path = strings.TrimSuffix(fmt.Sprintf("agents[%d].%s", r.at, path), ".")
-	}
-	f.Message = plain.Line(path + " " + text)
-	return f
+	return strings.TrimSuffix(fmt.Sprintf("agents[%d].%s", r.at, path), ".")
 }
 
 // member is a name that an object may have.

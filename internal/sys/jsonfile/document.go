@@ -105,6 +105,9 @@ func (d *Document) LineOf(v *hujson.Value) int {
 	return line
 }
 
+// Position is the place of v. It counts from 1, columns in characters.
+func (d *Document) Position(v *hujson.Value) (line, column int) { return d.position(v.StartOffset) }
+
 // Refuse is an error that points at v.
 func (d *Document) Refuse(v *hujson.Value, why string) error {
 	return d.refuse(v.StartOffset, why)

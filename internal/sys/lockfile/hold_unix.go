@@ -51,16 +51,28 @@ func (h *held) try() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = syscall.Flock(int(h.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK), errors.Is(err, syscall.EINTR):
-		return false, h.Close()
-	case err != nil:
-		return false, os.NewSyscallError("flock", err)
-	case !h.inPlace():
+	taken, err := Try(h.file, true)
+	if err == nil && !(taken && h.inPlace()) {
 		return false, h.Close()
 	}
-	return true, nil
+	return taken, err
+}
+
+// Try takes the lock on an open file, alone or together with others that share it, unless that is taken. It belongs to
+// the open file: it ends when the last process that has it closes it.
+func Try(f *os.File, alone bool) (taken bool, err error) {
+	how := syscall.LOCK_SH
+	if alone {
+		how = syscall.LOCK_EX
+	}
+	err = syscall.EINTR
+	for errors.Is(err, syscall.EINTR) {
+		err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, os.NewSyscallError("flock", err)
 }
 
 func (h *held) open() (err error) {

@@ -21,12 +21,12 @@ func Members(text []byte) (members []Member, ok bool) {
 		return nil, false
 	}
 	for text = trimmed(text[1 : len(text)-1]); len(text) > 0; {
-		name, rest := CutValue(text)
+		name, rest := cutValue(text)
 		if rest = trimmed(rest); len(rest) == 0 || rest[0] != ':' {
 			return nil, false
 		}
 		var m Member
-		m.Value, rest = CutValue(trimmed(rest[1:]))
+		m.Value, rest = cutValue(trimmed(rest[1:]))
 		if m.Name, ok = unquoted(name); !ok || len(m.Value) == 0 {
 			return nil, false
 		}
@@ -56,8 +56,8 @@ const space = " \t\r\n" // the white space of JSON, no other
 
 func trimmed(text []byte) []byte { return bytes.TrimLeft(text, space) }
 
-// CutValue cuts the value at the start of a text off the rest; empty where it does not end.
-func CutValue(text []byte) (value, rest []byte) {
+// cutValue cuts the value at the start of a text off the rest; empty where it does not end.
+func cutValue(text []byte) (value, rest []byte) {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -3,10 +3,9 @@
 package logdir
 
 import (
-	"errors"
 	"os"
-	"syscall"
 
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -31,24 +30,9 @@ func appendFile(path string) (*os.File, error) {
 	return regular.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
-// tryLock takes the advisory lock on f unless somebody has it. The kernel gives
-// it back when f is closed, at the latest when the process ends.
-func tryLock(f *os.File, exclusive bool) (bool, error) {
-	how := syscall.LOCK_SH
-	if exclusive {
-		how = syscall.LOCK_EX
-	}
-	for {
-		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		}
-		return err == nil, err
-	}
-}
+// tryLock takes the lock on f unless somebody has it. The kernel gives it back when f is closed, at the latest when the
+// process ends.
+func tryLock(f *os.File, exclusive bool) (bool, error) { return lockfile.Try(f, exclusive) }
 
 // takeOver puts the file aside into the place of an abandoned one. Another process that wants to do so
 // needs the lock on the old file, which we have, until the new one is in its place.

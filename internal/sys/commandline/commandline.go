@@ -1,17 +1,22 @@
-package deny
+// Package commandline reads the command lines of a shell, quickly enough for a hook: the commands in a line, and
+// which of their words only start another command. A full grammar belongs to stopgated.
+package commandline
 
 import "strings"
 
-// command is one simple command of a line: its words as a shell reads them, without quotes, redirections and
+// Command is one simple command of a line: its words as a shell reads them, without quotes, redirections and
 // the reserved words before it.
-type command struct {
-	words []string
-	input string // what the line itself gives it to read
+type Command struct {
+	Words []string
+	Input string // what the line itself gives it to read
 }
 
-// maxDepth is how deep substitutions are followed. Each level takes a kilobyte of the stack, and a line can
+// MaxDepth is how deep substitutions are followed. Each level takes a kilobyte of the stack, and a line can
 // have millions.
-const maxDepth = 1000
+const MaxDepth = 1000
+
+// maxLevels is how deep here-documents in here-documents are followed.
+const maxLevels = 8
 
 // reader takes a command line apart. It is not a shell: it expands nothing, and for a substitution it takes
 // the last word in it, as of $(which git) or $(echo --force).
@@ -21,37 +26,39 @@ type reader struct {
 	depth int
 	level int  // of here-documents in here-documents
 	ticks bool // a backquote is open
-	found []*command
+	found []*Command
 	docs  []document // begun in this line
+	vague bool       // the words may be others, or more
 }
 
 // document is a here-document.
 type document struct {
-	of     *command
+	of     *Command
 	end    string
 	quoted bool // nothing in it is expanded
 	tabs   bool // those before a line do not count
 }
 
-// commandsIn are the simple commands of a line, in the order in which they end.
-func commandsIn(line string) []*command {
+// Read finds the simple commands of a line, in the order in which they end. Clear means that they and their words
+// are all there is: no substitution, no here-document, and no quote without an end.
+func Read(line string) (commands []*Command, clear bool) {
 	r := &reader{text: line}
 	for r.at < len(r.text) {
 		r.list(0)
 	}
-	return r.found
+	return r.found, !r.vague
 }
 
 // list reads commands up to the character that ends a substitution; 0 is the end of the text. It returns the
 // last word.
 func (r *reader) list(end byte) (last string) {
-	c, cases := &command{}, 0
+	c, cases := &Command{}, 0
 	next := func() {
-		if len(c.words) > 0 {
-			last = c.words[len(c.words)-1]
+		if len(c.Words) > 0 {
+			last = c.Words[len(c.Words)-1]
 			r.found = append(r.found, c)
 		}
-		c = &command{}
+		c = &Command{}
 	}
 	for r.at < len(r.text) {
 		b := r.text[r.at]
@@ -88,13 +95,13 @@ func (r *reader) list(end byte) (last string) {
 			if !quoted && r.isDescriptor(word) {
 				continue
 			}
-			if !quoted && len(c.words) == 0 {
+			if !quoted && len(c.Words) == 0 {
 				cases = max(0, cases+caseDepth(word))
-				if reserved(word) {
+				if Reserved(word) {
 					continue
 				}
 			}
-			c.words = append(c.words, word)
+			c.Words = append(c.Words, word)
 		}
 	}
 	next()
@@ -120,8 +127,8 @@ func caseDepth(word string) int {
 	return 0
 }
 
-// reserved reports whether a word is one of the shell's own that a command can follow.
-func reserved(word string) bool {
+// Reserved reports whether a word is one of the shell's own that a command can follow.
+func Reserved(word string) bool {
 	switch word {
 	case "if", "elif", "then", "else", "while", "until", "do", "!", "{", "}":
 		return true
@@ -158,15 +165,24 @@ func (r *reader) arithmetic() bool {
 		return false
 	}
 	n := strings.Index(r.text[r.at:], "))")
-	if n >= 0 {
-		r.at += n + 2
+	if n < 0 {
+		return false
 	}
-	return n >= 0
+	r.vague = true // there may be a substitution in it
+	r.at += n + 2
+	return true
 }
 
-// nested reads the commands of a substitution, whose beginning is read.
+// substitution reads the commands of one, whose beginning is read.
+func (r *reader) substitution(end byte) (last string) {
+	r.vague = true
+	return r.nested(end)
+}
+
+// nested reads commands up to the character that ends them.
 func (r *reader) nested(end byte) (last string) {
-	if r.depth == maxDepth {
+	if r.depth == MaxDepth {
+		r.vague = true
 		return "" // the rest is read as if it were not nested
 	}
 	ticks := r.ticks
@@ -179,13 +195,14 @@ func (r *reader) nested(end byte) (last string) {
 }
 
 // redirection reads one with what it names. What a here-document or a here-string holds is the command's input.
-func (r *reader) redirection(c *command) {
+func (r *reader) redirection(c *Command) {
 	rest := r.text[r.at:]
+	r.vague = r.vague || strings.HasPrefix(rest, "<<")
 	switch {
 	case strings.HasPrefix(rest, "<<<"):
 		r.at += 3
 		r.blanks()
-		c.input, _ = r.word()
+		c.Input, _ = r.word()
 		return
 	case strings.HasPrefix(rest, "<<"):
 		r.at += 2
@@ -203,7 +220,7 @@ func (r *reader) redirection(c *command) {
 	}
 	if r.next(0) == '(' {
 		r.at++
-		r.nested(')')
+		r.substitution(')')
 		return
 	}
 	r.blanks()
@@ -221,9 +238,9 @@ func (r *reader) documents() {
 	docs := r.docs
 	r.docs = nil
 	for _, d := range docs {
-		d.of.input = r.document(d)
-		if !d.quoted && r.level < maxScripts { // each level is read once more
-			inner := reader{text: d.of.input, level: r.level + 1}
+		d.of.Input = r.document(d)
+		if !d.quoted && r.level < maxLevels { // each level is read once more
+			inner := reader{text: d.of.Input, level: r.level + 1}
 			inner.expansions()
 			r.found = append(r.found, inner.found...)
 		}
@@ -292,9 +309,11 @@ func (r *reader) single(b *strings.Builder) {
 	text, _, closed := strings.Cut(r.text[r.at+1:], "'")
 	b.WriteString(text)
 	r.at += 1 + len(text)
-	if closed {
-		r.at++
+	if !closed {
+		r.vague = true
+		return
 	}
+	r.at++
 }
 
 // double reads text in double quotes.
@@ -310,6 +329,7 @@ func (r *reader) double(b *strings.Builder) {
 			r.at++
 		}
 	}
+	r.vague = true
 }
 
 // expansion reads what means something in double quotes, too: an escaped character, a substitution, a
@@ -332,7 +352,7 @@ func (r *reader) expansion(b *strings.Builder, inQuotes bool) bool {
 			return false
 		}
 		r.at++
-		b.WriteString(r.nested('`'))
+		b.WriteString(r.substitution('`'))
 		return true
 	case '$':
 		r.at++
@@ -349,8 +369,8 @@ func (r *reader) dollar(b *strings.Builder, inQuotes bool) {
 		b.WriteString("0")
 	case c == '(':
 		r.at++
-		b.WriteString(r.nested(')'))
-	case c == '{' && r.depth < maxDepth:
+		b.WriteString(r.substitution(')'))
+	case c == '{' && r.depth < MaxDepth:
 		r.depth++
 		r.braces(b)
 		r.depth--
@@ -381,10 +401,12 @@ func (r *reader) braces(b *strings.Builder) {
 			r.at++
 		}
 	}
+	r.vague = true
 }
 
 // escapes reads $'…', in which a backslash hides a quote.
 func (r *reader) escapes(b *strings.Builder) {
+	r.vague = true
 	for r.at++; r.at < len(r.text); r.at++ {
 		c := r.text[r.at]
 		if c == '\'' {

@@ -1,4 +1,4 @@
-package deny
+package commandline
 
 import (
 	"fmt"
@@ -24,8 +24,9 @@ func TestIssue19CommandsAreThoseOfAShell(t *testing.T) {
 		}
 		valid++
 		var got []string
-		for _, c := range commandsIn(line) {
-			got = append(got, strings.Join(c.words, "\x00"))
+		commands, _ := Read(line)
+		for _, c := range commands {
+			got = append(got, strings.Join(c.Words, "\x00"))
 		}
 		for _, command := range want {
 			if !slices.Contains(got, command) {
