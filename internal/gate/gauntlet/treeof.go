@@ -16,11 +16,11 @@ func TreeOf(ctx context.Context, project *keeper.Project, stateDir string, envir
 }
 
 // KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, so that a stop can tell what the
-// agent has changed in it.
-func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
+// agent has changed in it. before is the tree that its session found there or left before, if any.
+func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time, before string) string {
 	w, tree := lookAtTree(ctx, project, stateDir, environ, now)
 	if tree.Mark() != "" {
-		_ = w.Keep(ctx, tree) // without it everything counts as changed once the tree is another
+		_ = w.Keep(ctx, tree, before) // without it everything counts as changed once the tree is another
 	}
 	return tree.Mark()
 }
