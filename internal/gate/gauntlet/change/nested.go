@@ -3,12 +3,10 @@ package change
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -63,7 +61,7 @@ func (w *Worktree) unfold(ctx context.Context, s *snapshot, found listing) (all 
 // lookInto lists the files below a folder: those that git does not ignore, where it is a repository and git is asked, or
 // else all.
 func (w *Worktree) lookInto(ctx context.Context, name string, ask bool) inner {
-	repository := isRepository(w.abs(name))
+	repository := paths.IsTop(w.abs(name))
 	if repository && ask {
 		files, err := git.At(w.abs(name), w.environ).Files(ctx)
 		if err == nil {
@@ -82,15 +80,6 @@ func (w *Worktree) lookInto(ctx context.Context, name string, ask bool) inner {
 	walk := walker{w: w}
 	err := walk.folder(ctx, name, -1)
 	return inner{walk.found(err), repository && !ask}
-}
-
-// isRepository reports whether a folder is the top of a repository's work tree.
-func isRepository(dir string) bool {
-	if !disk.Exists(filepath.Join(dir, ".git")) {
-		return false
-	}
-	gitDir, found := paths.GitDir(dir)
-	return found && disk.Exists(filepath.Join(gitDir, "HEAD"))
 }
 
 // directories are those of some sorted names that are folders. What is known is a file unless it has changed.
