@@ -71,8 +71,12 @@ func (w *Worktree) Keep(ctx context.Context, t Tree, before string, altered ...s
 	for _, name := range altered {
 		own[name] = true
 	}
+	there, err := w.kept(t.Mark())
+	if err == nil && before == "" && own[Everything] && there.own[Everything] {
+		return nil // the session is not known, and every stop comes here
+	}
 	settings := w.settings(ctx, t, was.settings)
-	if there, err := w.kept(t.Mark()); err == nil && maps.Equal(there.settings, settings) && maps.Equal(there.own, own) {
+	if err == nil && maps.Equal(there.settings, settings) && maps.Equal(there.own, own) {
 		return nil
 	}
 
