@@ -53,6 +53,7 @@ type execution struct {
 	ledger  *ledger.Ledger
 	tree    *change.Worktree
 	seen    change.Tree // as it was when the run last looked
+	own     []string    // what the agent has altered in it since its baseline
 	plan    planner
 	console console
 	debug   func(format string, args ...any)
@@ -282,18 +283,32 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	if err == nil && e.whole() {
 		e.Scope.Made, err = e.tree.Made(ctx, v.position, e.Since)
 	}
-	e.Scope.Altered = nil
+	e.Scope.Altered, e.Scope.Moved, e.own = nil, nil, []string{change.Everything}
 	if err == nil && e.Answers && e.Baseline != "" && e.leftBaseline(v) {
-		e.Scope.Altered, v.idle, err = e.tree.Altered(ctx, v.tree, e.Baseline)
+		err = e.lookAtAltered(ctx, v)
 	}
 	return err
+}
+
+// lookAtAltered finds out what the agent has altered. If that is nothing, all that is new came from others, and what is
+// not committed is a person's.
+func (e *execution) lookAtAltered(ctx context.Context, v *view) error {
+	altered, err := e.tree.Altered(ctx, v.tree, e.Baseline)
+	if err != nil {
+		return err
+	}
+	e.Scope.Altered, e.own, v.idle = altered.Files, altered.Files, altered.Idle
+	if len(altered.Files) == 0 && !e.Red {
+		e.Scope.Moved = altered.Moved
+	}
+	return nil
 }
 
 // keepTree keeps the tree of a result that the session goes on from: what differs from it at the next stop
 // counts as changed.
 func (e *execution) keepTree(ctx context.Context, r *Result) {
 	if e.Answers && r.Status.settles() && r.Tree != "" && r.Tree != e.Baseline && r.Tree == e.seen.Mark() {
-		_ = e.tree.Keep(context.WithoutCancel(ctx), e.seen) // without it everything counts as changed then
+		_ = e.tree.Keep(context.WithoutCancel(ctx), e.seen, e.Baseline, e.own...) // without it everything counts as changed then
 	}
 }
 

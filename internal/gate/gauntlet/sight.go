@@ -21,7 +21,7 @@ type sight struct {
 
 func (g gateRunner) sight(ctx context.Context, job *Job, diff change.Diff) sight {
 	failure, _ := g.view.state.Failure(job.ID())
-	view := change.View{Diff: diff, Include: job.Includes, Elsewhere: func(name string) bool {
+	view := &change.View{Diff: diff, Include: job.Includes, Elsewhere: func(name string) bool {
 		return slices.ContainsFunc(g.plan.jobs([]string{name}), func(other *Job) bool { return other.Review != nil && other.Review.Name == job.Review.Name })
 	}}
 	known := map[[2]string]string{} // a file may have many violations

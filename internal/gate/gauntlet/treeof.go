@@ -22,13 +22,13 @@ type Found struct {
 }
 
 // KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, and by which rules git ignores files, so that a
-// stop can tell what the agent has changed in it.
-func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) Found {
+// stop can tell what the agent has changed in it. before is the tree that its session found there or left before, if any.
+func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time, before string) Found {
 	w, tree := lookAtTree(ctx, project, stateDir, environ, now)
 	if tree.Mark() == "" {
 		return Found{}
 	}
-	_ = w.Keep(ctx, tree)         // without it everything counts as changed once the tree is another
+	_ = w.Keep(ctx, tree, before) // without it everything counts as changed once the tree is another
 	rules, _ := w.KeepRules(tree) // without them the times of files have to do
 	return Found{tree.Mark(), rules}
 }

@@ -96,10 +96,16 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 		if project == nil {
 			return
 		}
-		if _, seen := found[paths.Canonical(project.Root)]; !seen {
-			found[paths.Canonical(project.Root)] = gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now)
-			projects = append(projects, project)
+		root := paths.Canonical(project.Root)
+		if _, seen := found[root]; seen {
+			return
 		}
+		before := ""
+		if session != nil {
+			before = session.Trees[root].Baseline
+		}
+		found[root] = gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, before)
+		projects = append(projects, project)
 	}
 	look(place.Project)
 	roots := below

@@ -38,6 +38,19 @@ var everyday = map[string]func(s *scene) fields{
 		check(s.t, syscall.Mkfifo(s.path("f"), 0o600))
 		s.red()
 	}),
+	"a question on a red tree, and an update of stopgate, which kept no trees before": func(s *scene) fields {
+		s.red()
+		s.prompt("what is this?", nil)
+		kept, err := filepath.Glob(filepath.Join(s.state, "*", "*", "trees"))
+		check(s.t, err)
+		if len(kept) == 0 {
+			s.t.Fatal("no tree is kept")
+		}
+		for _, dir := range kept {
+			check(s.t, os.RemoveAll(dir))
+		}
+		return nil
+	},
 	"a plan without a known beginning":       func(s *scene) fields { s.red(); return fields{"permission_mode": "plan"} },
 	"a subagent that stops on a red tree":    func(s *scene) fields { s.red(); return fields{"agent_id": "a1"} },
 	"a second question":                      func(s *scene) fields { s.red(); s.prompt("1", nil); s.stop(nil); s.prompt("2", nil); return nil },
@@ -184,6 +197,54 @@ var everyday = map[string]func(s *scene) fields{
 		s.git("merge", "-q", "--ff-only", "origin/main")
 		return nil
 	},
+	"the agent pulls a colleague's red work beside a person's note": func(s *scene) fields {
+		s.colleague("red")
+		write(s.t, s.path("note"), "")
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
+	"the agent pulls a colleague's red work into a person's edit": func(s *scene) fields {
+		s.colleague("red")
+		write(s.t, s.path("f"), "a person's")
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
+	"the agent pulls a colleague's red work twice": func(s *scene) fields {
+		s.colleague("other")
+		s.git("switch", "-q", "theirs")
+		s.commit("red", "")
+		s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+		s.git("switch", "-q", "main")
+		write(s.t, s.path("note"), "")
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main~1")
+		wantAllow(s.t, s.stop(nil))
+		s.prompt("pull again", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
+	"the agent pulls red work that has no submodule any more": func(s *scene) fields {
+		s.withoutSubmodule()
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		return nil
+	},
+	"the agent pulls red work, and removes the folder of a submodule that went": func(s *scene) fields {
+		s.withoutSubmodule()
+		s.prompt("pull", nil)
+		s.git("merge", "-q", "--ff-only", "origin/main")
+		check(s.t, os.RemoveAll(s.path("lib")))
+		return nil
+	},
+	"a question beside very many clones": asks(func(s *scene) {
+		for i := range 101 {
+			s.git("init", "-q", fmt.Sprintf("clones/%d", i))
+			write(s.t, s.path(fmt.Sprintf("clones/%d/c", i)), "")
+		}
+		s.red()
+	}),
 	"the agent looks at another branch, and comes back": func(s *scene) fields {
 		s.git("config", "core.autocrlf", "true")
 		s.colleague("f")
@@ -394,6 +455,20 @@ func (s *scene) submodule() {
 	r.Commit("lib")
 	s.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", lib, "lib")
 	write(s.t, s.path("lib/l"), "2")
+}
+
+// withoutSubmodule has a submodule that a colleague's red work has not.
+func (s *scene) withoutSubmodule() {
+	s.t.Helper()
+	s.submodule()
+	s.git("-C", "lib", "checkout", "-q", ".")
+	s.commit("x", "")
+	s.git("switch", "-q", "-c", "theirs")
+	s.git("rm", "-q", "lib")
+	s.commit("red", "")
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.git("switch", "-q", "main")
+	s.git("submodule", "-q", "update", "--init")
 }
 
 // shallow makes the project a clone without history, approved as it is.

@@ -150,7 +150,7 @@ func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hoo
 	if !untouched() {
 		return ""
 	}
-	tree := gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now).Tree
+	tree := gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, "").Tree
 	if !untouched() { // something was written while the tree was read
 		return ""
 	}

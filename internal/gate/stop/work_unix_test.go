@@ -724,6 +724,26 @@ func TestE13TheBaselineMoves(t *testing.T) {
 
 // A stop that was refused ends no turn: what the agent did until it was interrupted is its own,
 // whichever keeper refused it.
+// What the session has written and not committed is its own also after a pass, when a pull makes it red.
+func TestE13WorkOfAnEarlierTurnCountsAfterAPull(t *testing.T) {
+	for name, prompts := range map[string]bool{"a prompt that looked": true, "a beginning that is not known": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			s.colleague("red")
+			if prompts {
+				s.prompt("do it", nil)
+			}
+			write(t, s.path("g"), "")
+			if r := s.stop(nil); r.blocks() {
+				t.Fatalf("got %s", r.Stdout)
+			}
+			s.prompt("pull", nil)
+			s.git("merge", "-q", "--ff-only", "origin/main")
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
 func TestE13TheBaselineStaysAfterARefusedStop(t *testing.T) {
 	t.Parallel()
 	s := newProtected(t, block, true)

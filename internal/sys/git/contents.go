@@ -16,6 +16,37 @@ type Stored struct {
 
 const linkMode = "120000"
 
+// Revision is a file in two trees. One that is not there has no mode.
+type Revision struct{ From, To Blob }
+
+// Revised gives the files in which two commits or trees differ, wherever they are in the work tree, by their paths from
+// its top. Both must be ids that git gave.
+func (r Repo) Revised(ctx context.Context, from, to string) (map[string]Revision, error) {
+	out, err := r.output(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", from, to, "--")
+	if err != nil {
+		return nil, err
+	}
+	revised := map[string]Revision{}
+	var revision *Revision
+	for record := range records(out) {
+		if revision != nil {
+			revised[record], revision = *revision, nil
+			continue
+		}
+		if field := strings.Fields(strings.TrimPrefix(record, ":")); len(field) == 5 {
+			revision = &Revision{From: blobOf(field[0], field[2]), To: blobOf(field[1], field[3])}
+		}
+	}
+	return revised, nil
+}
+
+func blobOf(mode, id string) Blob {
+	if strings.Trim(mode, "0") == "" {
+		return Blob{}
+	}
+	return Blob{mode, id}
+}
+
 // Contents calls each with the index and the content of every file, as git would write it into the
 // work tree, unless it is larger than most. The ids must be ones that git gave. The content is each's
 // only while it is called. It starts two processes at most, however many files there are.

@@ -25,54 +25,74 @@ const maxAttributes = 128 << 20
 // Conversion reads what is in force in the directory. Without own, the repository's own attributes are left out, and
 // its own filters that are not known.
 func (r Repo) Conversion(ctx context.Context, own bool) (c Conversion, err error) {
-	const wanted = `^(core\.(autocrlf|eol|attributesfile|checkroundtripencoding)|filter\..*)$`
-	args := []string{"config", "-z", "--get-regexp", wanted}
-	if !own {
-		args = slices.Insert(args, 2, "--show-scope")
-	}
-	out, err := r.output(ctx, args...)
-	if err != nil && code(err) != 1 { // 1: nothing is set
+	settings, err := r.conversionSettings(ctx)
+	if err != nil {
 		return Conversion{}, err
 	}
-
-	all, file := conversions(out, !own)
-	c.Settings = withoutLFS(all)
-	c.User = r.userAttributes(file)
-	if common, _, found := paths.Repository(r.dir); own && found {
-		c.Repository = attributesIn(filepath.Join(common, "info", "attributes"))
+	if !own {
+		settings = slices.DeleteFunc(settings, func(s setting) bool { return s.own() && !s.harmless() })
+	}
+	for _, s := range settings {
+		if s.replayed() {
+			c.Settings = append(c.Settings, s.String())
+		}
+	}
+	c.Settings = withoutLFS(c.Settings)
+	c.User = attributesIn(r.userAttributes(settings))
+	if own {
+		c.Repository = attributesIn(r.ownAttributes())
 	}
 	return c, nil
 }
 
+// setting is a line of git's configuration.
+type setting struct {
+	scope, name, value string
+	given              bool // it has a value
+}
+
+// conversionSettings are all that say how git makes files of what commits hold. It starts one process.
+func (r Repo) conversionSettings(ctx context.Context) (all []setting, err error) {
+	const wanted = `^(core\.(autocrlf|eol|symlinks|filemode|attributesfile|checkroundtripencoding)|attr\..*|filter\..*)$`
+	out, err := r.output(ctx, "config", "-z", "--show-scope", "--get-regexp", wanted)
+	if err != nil && code(err) != 1 { // 1: nothing is set
+		return nil, err
+	}
+	fields := slices.Collect(records(out))
+	for pair := range slices.Chunk(fields[:len(fields)&^1], 2) {
+		s := setting{scope: pair[0]}
+		s.name, s.value, s.given = strings.Cut(pair[1], "\n")
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// own reports whether the setting is the repository's.
+func (s setting) own() bool { return s.scope == "local" || s.scope == "worktree" }
+
 // decrypts are the other ways of filters that are known.
 var decrypts = []string{`"git-crypt" smudge`, "git-crypt smudge"}
 
-// conversions reads settings, and which file has the user's attributes. With scopes, the repository's own are left
-// out, except for the ends of lines and known filters: they cannot make a file say something else.
-//
-// That a filter must not fail is not among them: the others would not be converted either.
-func conversions(out string, scopes bool) (settings []string, attributes string) {
-	scope := ""
-	for record := range records(out) {
-		if scopes && scope == "" {
-			scope = record
-			continue
-		}
-		name, value, valued := strings.Cut(record, "\n")
-		own := scope == "local" || scope == "worktree"
-		switch {
-		case strings.HasSuffix(name, ".required"):
-		case own && name != "core.autocrlf" && name != "core.eol" && !slices.Contains(known, value) && !slices.Contains(decrypts, value):
-		case name == "core.attributesfile":
-			attributes = value
-		case valued:
-			settings = append(settings, name+"="+value)
-		default:
-			settings = append(settings, name)
-		}
-		scope = ""
+// harmless reports whether the setting cannot make a file say something else: the ends of lines, and known filters.
+func (s setting) harmless() bool {
+	return s.name == "core.autocrlf" || s.name == "core.eol" || slices.Contains(known, s.value) || slices.Contains(decrypts, s.value)
+}
+
+// replayed reports whether the setting is one that Conversion keeps. That a filter must not fail is not: the others would
+// not be converted either.
+func (s setting) replayed() bool {
+	if rest, filter := strings.CutPrefix(s.name, "filter."); filter {
+		return !strings.HasSuffix(rest, ".required")
 	}
-	return settings, attributes
+	return slices.Contains([]string{"core.autocrlf", "core.eol", "core.checkroundtripencoding"}, s.name)
+}
+
+// String is the setting as git takes it on a command line.
+func (s setting) String() string {
+	if !s.given {
+		return s.name
+	}
+	return s.name + "=" + s.value
 }
 
 // withoutLFS leaves out the filters of Git LFS, which would ask its server for what it does not find. See LargeFile.
@@ -90,27 +110,50 @@ func withoutLFS(settings []string) []string {
 	return slices.DeleteFunc(settings, func(setting string) bool { return large[driver(setting)] })
 }
 
-// userAttributes are those of a file that the configuration names, or else of the usual one.
-func (r Repo) userAttributes(file string) string {
-	home := environ.Get(r.env, "HOME")
-	if rest, below := strings.CutPrefix(file, "~/"); below {
-		file = filepath.Join(home, rest)
-	}
-	if file == "" {
-		user := environ.Get(r.env, "XDG_CONFIG_HOME")
-		if user == "" {
-			user = filepath.Join(home, ".config")
+// userAttributes is the file with attributes of all repositories: the one that the settings name, or else the usual one.
+func (r Repo) userAttributes(settings []setting) string {
+	file := filepath.Join(r.userConfig(), "attributes")
+	for _, s := range settings {
+		if s.name == "core.attributesfile" {
+			file = r.path(s.value)
 		}
-		file = filepath.Join(user, "git", "attributes")
 	}
-	if !filepath.IsAbs(file) {
-		return "" // without a home there are none
+	return file
+}
+
+// ownAttributes is the file with attributes of the repository that are not committed; empty where there is none.
+func (r Repo) ownAttributes() string {
+	common, _, found := paths.Repository(r.dir)
+	if !found {
+		return ""
 	}
-	return attributesIn(file)
+	return filepath.Join(common, "info", "attributes")
+}
+
+// userConfig is the folder of the user's files beside ~/.gitconfig.
+func (r Repo) userConfig() string {
+	if dir := environ.Get(r.env, "XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git")
+	}
+	return filepath.Join(environ.Get(r.env, "HOME"), ".config", "git")
+}
+
+// path is one that a setting names.
+func (r Repo) path(name string) string {
+	if rest, home := strings.CutPrefix(name, "~/"); home {
+		return filepath.Join(environ.Get(r.env, "HOME"), rest)
+	}
+	if top, found := paths.GitRoot(r.dir); found && !filepath.IsAbs(name) {
+		return filepath.Join(top, name)
+	}
+	return name
 }
 
 // attributesIn are none where they cannot be read.
 func attributesIn(file string) string {
+	if !filepath.IsAbs(file) {
+		return "" // without a home there are none
+	}
 	text, err := regular.Read(file, maxAttributes)
 	if err != nil {
 		return ""

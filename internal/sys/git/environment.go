@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -34,8 +33,7 @@ func workTree(dir string) []string {
 	if dotGit := filepath.Join(top, ".git"); !found || dir == dotGit || strings.HasPrefix(dir, dotGit+string(filepath.Separator)) {
 		return nil // it is not in a work tree
 	}
-	gitDir, found := paths.GitDir(top)
-	if !found || !disk.Exists(filepath.Join(gitDir, "HEAD")) {
+	if !paths.IsTop(top) {
 		return nil
 	}
 	return []string{workTreeVariable + "=" + top}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/paths"
-	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // Head is the commit that HEAD is; empty before the first one, and outside of a repository. It is mostly
@@ -29,20 +28,13 @@ func headFile(dir string) string {
 	if !found {
 		return ""
 	}
-	head := firstLine(filepath.Join(gitDir, "HEAD"))
+	head := paths.FirstLine(filepath.Join(gitDir, "HEAD"))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
 	if common, _, found := paths.Repository(dir); symbolic && found && strings.HasPrefix(ref, "refs/heads/") && filepath.IsLocal(filepath.FromSlash(ref)) {
-		head = firstLine(filepath.Join(common, filepath.FromSlash(ref)))
+		head = paths.FirstLine(filepath.Join(common, filepath.FromSlash(ref)))
 	}
 	if !IsID(head) {
 		return ""
 	}
 	return head
-}
-
-func firstLine(file string) string {
-	const longest = 4 << 10 // a name
-	text, _ := regular.Read(file, longest)
-	line, _, _ := strings.Cut(string(text), "\n")
-	return line
 }

@@ -124,6 +124,9 @@ type Blob struct{ Mode, ID string }
 // Regular reports whether it is a file's, and not that of a link or a repository.
 func (b Blob) Regular() bool { return strings.HasPrefix(b.Mode, "100") }
 
+// IsRepository reports whether it is the commit of a submodule.
+func (b Blob) IsRepository() bool { return b.Mode == "160000" }
+
 // Blobs gives the index's content of every file of the work tree, by the names of
 // Files.
 func (r Repo) Blobs(ctx context.Context) (map[string]Blob, error) {

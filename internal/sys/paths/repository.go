@@ -33,7 +33,7 @@ func commonDir(dotGit string) (dir string, found bool) {
 	if dir, found = gitDir(dotGit); !found {
 		return "", false
 	}
-	if shared := readLine(filepath.Join(dir, "commondir")); shared != "" {
+	if shared := FirstLine(filepath.Join(dir, "commondir")); shared != "" {
 		dir = below(dir, shared)
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -48,7 +48,7 @@ func MainWorktree(dir string) (top string, found bool) {
 	if !found {
 		return "", false
 	}
-	if own, known := gitDir(filepath.Join(top, ".git")); known && readLine(filepath.Join(own, "commondir")) == "" {
+	if own, known := gitDir(filepath.Join(top, ".git")); known && FirstLine(filepath.Join(own, "commondir")) == "" {
 		return top, true // it is not a linked one
 	}
 	common, _, found := Repository(top)
@@ -64,6 +64,16 @@ func GitDir(start string) (dir string, found bool) {
 	return gitDir(filepath.Join(top, ".git"))
 }
 
+// IsTop reports whether a directory is the top of a repository's work tree, and not only one that has a .git in it.
+func IsTop(dir string) bool {
+	gitDir, found := gitDir(filepath.Join(dir, ".git"))
+	if !found {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(gitDir, "HEAD"))
+	return err == nil
+}
+
 // WorktreeOf is the top of the linked worktree that git keeps gitDir for, by git's file
 // there; empty where there is none. Since 2.48 git can write the way from gitDir instead of
 // an absolute path.
@@ -71,7 +81,7 @@ func WorktreeOf(gitDir string) (top string) {
 	if gitDir == "" {
 		return ""
 	}
-	dotGit := readLine(filepath.Join(gitDir, "gitdir"))
+	dotGit := FirstLine(filepath.Join(gitDir, "gitdir"))
 	if dotGit == "" {
 		return ""
 	}
@@ -86,12 +96,12 @@ func gitDir(dotGit string) (dir string, found bool) {
 	if info.IsDir() {
 		return dotGit, true
 	}
-	line, ok := strings.CutPrefix(readLine(dotGit), "gitdir:")
+	line, ok := strings.CutPrefix(FirstLine(dotGit), "gitdir:")
 	return below(filepath.Dir(dotGit), strings.TrimSpace(line)), ok
 }
 
-// readLine is the first line of a short file of git's; empty where there is none.
-func readLine(path string) string {
+// FirstLine is that of a short file of git's; empty where there is none.
+func FirstLine(path string) string {
 	const longest = 8 << 10 // a path
 	text, err := regular.Read(path, longest)
 	if err != nil {

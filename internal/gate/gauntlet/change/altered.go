@@ -2,147 +2,190 @@ package change
 
 import (
 	"context"
-	"crypto/sha256"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/git"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
+
+// Alterations are how a tree differs from one that was kept.
+type Alterations struct {
+	Files []string // see Altered
+	Moved []string // all that is not as it was, as a Scope has it
+	Idle  bool     // something differs, but only what comes and goes without any work
+}
 
 // Altered lists the files of the project that are not as they were in a tree that was kept, whatever git
 // says about them: it takes no notice of a line's end, of an executable bit or of a link where a setting or
 // an attribute tells it so, nor of a change to a file that it does not track. What git itself has written since
 // then, to bring other commits here, is left out: those commits count or not by who made them. So is what comes and goes
-// without any work, see passing; idle means that nothing else differs.
-func (w *Worktree) Altered(ctx context.Context, t Tree, kept string) (names []string, idle bool, err error) {
-	files, before, err := w.kept(kept)
+// without any work, see passing.
+func (w *Worktree) Altered(ctx context.Context, t Tree, kept string) (a Alterations, err error) {
+	was, err := w.kept(kept)
 	if err != nil {
-		return nil, false, err
+		return Alterations{}, err
 	}
-	pairs := slices.DeleteFunc(differing(files, t.files), func(p pair) bool { return !w.holds(p.name()) })
-	if len(pairs) == 0 {
-		return nil, false, nil
-	}
-	now := w.heads(ctx, t.repositories)
-	repositories := maps.Clone(before)
-	maps.Copy(repositories, now)
-	in := map[string][]pair{}
-	for _, p := range pairs {
-		name := repositoryOf(p.name(), repositories)
-		in[name] = append(in[name], p)
+	pairs := differing(was.files, t.files)
+	g := passage{w: w, was: was, now: w.heads(ctx, t.repositories), origins: map[string]*origin{}}
+	a.Moved = g.moved(pairs)
+	if !slices.ContainsFunc(pairs, func(p pair) bool { return w.holds(p.name()) }) {
+		return a, nil
 	}
 
-	idle = true
-	for name, pairs := range in {
-		from, found := before[name]
-		if !found && now[name] != "" {
-			from = git.EmptyTree(now[name]) // it is new, as a submodule is that came with a pull
+	brought, err := g.brought(ctx, pairs)
+	if err != nil {
+		return Alterations{}, err
+	}
+	passing, err := g.passing(ctx, pairs)
+	if err != nil {
+		return Alterations{}, err
+	}
+	a.Idle = true
+	for i, p := range pairs {
+		if !w.holds(p.name()) {
+			continue
 		}
-		origin := origin{w: w, repo: w.repo, from: from, to: now[name]}
-		if name != "" {
-			origin.repo, origin.prefix = git.At(w.abs(name), w.environ), name+"/"
+		a.Idle = a.Idle && passing[i]
+		if !brought[i] && !passing[i] {
+			a.Files = append(a.Files, p.name())
 		}
-		brought, err := origin.brought(ctx, pairs)
-		if err != nil {
-			return nil, false, err
+	}
+	return a, nil
+}
+
+// passage is what git has done to a tree since it was kept, in each repository that was or is in it.
+type passage struct {
+	w       *Worktree
+	was     keptTree
+	now     map[string]string // HEAD of each repository
+	origins map[string]*origin
+}
+
+// moved lists the files that differ or that the session had altered before, and the repositories that were not there,
+// are gone or are at another commit.
+func (g *passage) moved(pairs []pair) []string {
+	names := slices.AppendSeq(make([]string, 0, len(pairs)), maps.Keys(g.was.own))
+	for _, p := range pairs {
+		names = append(names, p.name())
+	}
+	for name, head := range g.now {
+		if was, before := g.was.heads[name]; name != "" && (!before || was != head) {
+			names = append(names, name)
 		}
-		passing, err := origin.passing(ctx, pairs)
-		if err != nil {
-			return nil, false, err
-		}
-		for i, p := range pairs {
-			idle = idle && passing[i]
-			if !brought[i] && !passing[i] {
-				names = append(names, p.name())
-			}
+	}
+	for name := range g.was.heads {
+		if _, after := g.now[name]; !after {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return names, idle, nil
+	return names
 }
 
-// origin is what a repository has brought into the tree between two commits.
-type origin struct {
-	w        *Worktree
-	repo     git.Repo
-	prefix   string // of its files in the tree
-	from, to string // either is empty where it is not known
-}
-
-// brought tells which files are as git has written them.
-func (o origin) brought(ctx context.Context, pairs []pair) (map[int]bool, error) {
-	if o.from == "" || o.to == "" || o.from == o.to {
-		return nil, nil
-	}
-	names, err := o.repo.Changed(ctx, o.from, o.to)
-	if err != nil {
-		return nil, err
-	}
-	moved := map[string]bool{}
-	for _, name := range names {
-		moved[o.prefix+name] = true
-	}
-	blobs, err := o.repo.Blobs(ctx)
-	if err != nil {
-		return nil, err
-	}
-
-	brought := map[int]bool{}
-	converted := map[int]git.Blob{} // the bytes are not the blob's, and may be what git makes of it
+// brought tells which files are as git has written them. What a file was belongs to the repository that had it then, and
+// what it is to the one that has it now: a folder may have become a submodule, and a submodule a folder.
+func (g *passage) brought(ctx context.Context, pairs []pair) ([]bool, error) {
+	brought := make([]bool, len(pairs))
+	arrived := map[string][]int{}
 	for i, p := range pairs {
-		blob, tracked := blobs[strings.TrimPrefix(p.name(), o.prefix)]
-		switch {
-		case !moved[p.name()]:
-		case p.is.path == "" || !tracked:
-			brought[i] = p.is.path == "" && !tracked
-		case !p.fits(blob):
-		case o.w.isBlob(ctx, p.name(), blob):
+		from, to := repositoryOf(p.name(), g.was.heads), repositoryOf(p.name(), g.now)
+		if p.was.path != "" && (p.is.path == "" || from != to) {
+			left, err := g.left(ctx, from, p.name())
+			if err != nil {
+				return nil, err
+			}
+			if !left {
+				continue
+			}
+		}
+		if p.is.path == "" {
 			brought[i] = true
-		default:
-			converted[i] = blob
+		} else {
+			arrived[to] = append(arrived[to], i)
 		}
 	}
-	return brought, o.written(ctx, pairs, converted, brought)
-}
 
-// fits reports whether git can have made a file of this kind of a blob. Where the file system or a setting has
-// no executable bits or links, a file is what it was, or anything if it is new.
-func (p pair) fits(blob git.Blob) bool {
-	kind := p.is.stat.kind()
-	return p.was.path == "" || kind == p.was.stat.kind() || kind == kindOf(blob)
-}
-
-// kindOf is the kind of the file that git makes of a blob.
-func kindOf(blob git.Blob) byte {
-	switch blob.Mode {
-	case "120000":
-		return 'l'
-	case "100755":
-		return 'x'
+	var converted []int
+	for name, which := range arrived {
+		o, err := g.origin(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		by, err := o.arrived(ctx, pairs, which, brought)
+		if err != nil {
+			return nil, err
+		}
+		converted = append(converted, by...)
 	}
-	return 'f'
+	g.doubt(pairs, converted, brought)
+	return brought, nil
 }
 
-// written tells which files have the bytes that git writes for their blobs, by its filters and ends of lines.
-func (o origin) written(ctx context.Context, pairs []pair, blobs map[int]git.Blob, brought map[int]bool) error {
-	return o.each(ctx, pairs, blobs, func(i int, content []byte) { brought[i] = sha256.Sum256(content) == pairs[i].is.sum })
-}
-
-// each calls do for some files with the bytes that git writes for their blobs.
-func (o origin) each(ctx context.Context, pairs []pair, blobs map[int]git.Blob, do func(i int, content []byte)) error {
-	if len(blobs) == 0 {
-		return nil
+// left reports whether git has taken a file away from a repository, or the repository with it.
+func (g *passage) left(ctx context.Context, from, name string) (bool, error) {
+	link := false
+	for from != "" {
+		if _, there := g.now[from]; there {
+			break
+		}
+		name, from, link = from, repositoryOf(from, g.was.heads), true
 	}
-	dir := o.w.abs(o.prefix)
-	at, err := o.repo.Locate(ctx, "", "HEAD")
+	o, err := g.origin(ctx, from)
 	if err != nil {
-		return err
+		return false, err
 	}
-	which := slices.Sorted(maps.Keys(blobs))
-	stored := make([]git.Stored, len(which))
-	for n, i := range which {
-		stored[n] = git.Stored{Blob: blobs[i], Path: at.Prefix(dir) + o.local(pairs[i])}
+	revision := o.revised[o.path(name)]
+	if link {
+		return revision.From.IsRepository() && !revision.To.IsRepository(), nil
 	}
-	return o.repo.Contents(ctx, stored, maxRead, func(n int, content []byte) { do(which[n], content) })
+	return revision.From.Mode != "" && (revision.To.Mode == "" || revision.To.IsRepository()), nil
+}
+
+// doubt takes back what was said of files that git has converted, where it did so by attributes that it has not brought.
+func (g *passage) doubt(pairs []pair, converted []int, brought []bool) {
+	own := map[string]bool{} // the files of attributes that the session has written
+	for i, p := range pairs {
+		if path.Base(p.name()) == ".gitattributes" && !brought[i] {
+			own[p.name()] = true
+		}
+	}
+	for _, i := range converted {
+		repository := repositoryOf(pairs[i].name(), g.now)
+		for dir := path.Dir(pairs[i].name()); brought[i]; dir = path.Dir(dir) {
+			file := path.Join(dir, ".gitattributes")
+			brought[i] = !own[file] || repositoryOf(file, g.now) != repository
+			if dir == "." || dir == ".." || strings.HasSuffix(dir, "/..") {
+				break
+			}
+		}
+	}
+}
+
+// origin is what a repository has brought since the tree was kept.
+func (g *passage) origin(ctx context.Context, name string) (*origin, error) {
+	if o := g.origins[name]; o != nil {
+		return o, nil
+	}
+	from, known := g.was.heads[name]
+	to := g.now[name]
+	if !known && to != "" {
+		from = git.EmptyTree(to) // it is new, as a submodule is that came with a pull
+	}
+	o := &origin{passage: g, repo: g.w.in(name), name: name, from: from, isNew: !known}
+	g.origins[name] = o
+	if name == "" {
+		_, o.within, _ = paths.Repository(g.w.root)
+	}
+	if from == "" || to == "" || from == to {
+		return o, nil
+	}
+	revised, err := o.repo.Revised(ctx, from, to)
+	if err != nil && (name == "" || ctx.Err() != nil) {
+		return nil, err // one within the tree may have been replaced by another clone, which brings nothing
+	}
+	o.revised = revised
+	return o, nil
 }

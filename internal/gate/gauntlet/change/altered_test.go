@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
@@ -13,15 +14,15 @@ import (
 func kept(t testing.TB, w *Worktree) string {
 	t.Helper()
 	found := tree(t, w)
-	check(t, w.Keep(t.Context(), found))
-	return found.ID
+	check(t, w.Keep(t.Context(), found, ""))
+	return found.Mark()
 }
 
 func altered(t testing.TB, w *Worktree, found string) []string {
 	t.Helper()
-	names, _, err := w.Altered(t.Context(), tree(t, w), found)
+	altered, err := w.Altered(t.Context(), tree(t, w), found)
 	check(t, err)
-	return names
+	return altered.Files
 }
 
 // What git takes no notice of has changed all the same.
@@ -111,6 +112,118 @@ func TestAlteredIsWhatIsNotAsItWas(t *testing.T) {
 			session: func(r *gittest.Repo) { r.Git("merge", "--quiet", "theirs"); r.Write("b", "2\n") },
 			want:    []string{"b"},
 		},
+		"a pull, and ends of lines by a setting of the session": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n", "their", "1\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Git("config", "core.autocrlf", "true")
+				again(r, "text", "their")
+			},
+			want: []string{"text", "their"},
+		},
+		"a setting of the session, and then the pull": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("config", "core.autocrlf", "true")
+				r.Git("merge", "--quiet", "theirs")
+			},
+			want: []string{"text"},
+		},
+		"a pull without a setting that the session took away": {
+			before: func(r *gittest.Repo) {
+				r.Git("config", "core.autocrlf", "true")
+				again(r, "text")
+				theirs(r, "text", "3\n4\n")
+				again(r, "text")
+			},
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Git("config", "--unset", "core.autocrlf")
+				again(r, "text")
+			},
+			want: []string{"text"},
+		},
+		"a setting of the session that has nothing to do with what came": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n", "their", "1\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("config", "filter.other.smudge", "cat")
+				r.Git("merge", "--quiet", "theirs")
+			},
+		},
+		"a pull, and a filter of the session": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "good\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Git("config", "filter.x.smudge", "sed s/good/bad/")
+				r.Git("config", "filter.x.clean", "sed s/bad/good/")
+				r.Write(".git/info/attributes", "text filter=x\n")
+				again(r, "text")
+			},
+			want: []string{"text"},
+		},
+		"a pull, and attributes of the session in the repository": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Write(".git/info/attributes", "text text eol=crlf\n")
+				again(r, "text")
+			},
+			want: []string{"text"},
+		},
+		"a pull, and attributes of the session in the user's file": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				ofUser(r, ".config/git/attributes", "text text eol=crlf\n")
+				again(r, "text")
+			},
+			want: []string{"text"},
+		},
+		"a pull, and attributes of the session in a file that was named before": {
+			before: func(r *gittest.Repo) {
+				r.Git("config", "--global", "core.attributesFile", "~/named")
+				theirs(r, "text", "3\n4\n")
+			},
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				ofUser(r, "named", "text text eol=crlf\n")
+				again(r, "text")
+			},
+			want: []string{"text"},
+		},
+		"a pull, and attributes of the session in the tree": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n", "sub/c", "5\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Write("sub/.gitattributes", "c text eol=crlf\n")
+				again(r, "sub/c")
+			},
+			want: []string{"sub/.gitattributes", "sub/c"},
+		},
+		"a pull that brings attributes": {
+			before:  func(r *gittest.Repo) { theirs(r, "text", "3\n4\n", ".gitattributes", "* text eol=crlf\n") },
+			session: func(r *gittest.Repo) { r.Git("merge", "--quiet", "theirs") },
+		},
+		"a pull with the attributes and filters of before": {
+			before: func(r *gittest.Repo) {
+				r.Git("config", "--global", "filter.x.smudge", "sed s/good/better/")
+				r.Git("config", "--global", "filter.x.clean", "sed s/better/good/")
+				r.Git("config", "core.eol", "crlf")
+				ofUser(r, ".config/git/attributes", "their filter=x\n")
+				r.Write(".git/info/attributes", "text text\n")
+				theirs(r, "text", "3\n4\n", "their", "good\n")
+			},
+			session: func(r *gittest.Repo) { r.Git("merge", "--quiet", "theirs") },
+		},
+		"a pull, and an edit that was staged": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Write("text", "3\n5\n")
+				r.Git("add", "--all")
+			},
+			want: []string{"text"},
+		},
 		"another branch, and back": {
 			before: func(r *gittest.Repo) {
 				r.Git("config", "core.autocrlf", "true")
@@ -148,6 +261,19 @@ func TestAlteredIsWhatIsNotAsItWas(t *testing.T) {
 	}
 }
 
+// again lets git write files anew.
+func again(r *gittest.Repo, names ...string) {
+	r.Remove(names...)
+	r.Git(append([]string{"checkout", "--quiet", "--"}, names...)...)
+}
+
+// ofUser writes a file into the user's home.
+func ofUser(r *gittest.Repo, name, content string) {
+	home := *r
+	home.Dir = environ.Get(r.Env, "HOME")
+	home.Write(name, content)
+}
+
 // theirs makes a branch of that name with a commit.
 func theirs(r *gittest.Repo, namesAndContents ...string) {
 	r.Git("switch", "--quiet", "--create", "theirs")
@@ -179,9 +305,77 @@ func TestAlteredFilesAreShown(t *testing.T) {
 	}
 }
 
+// keptByAnOlderProgram is kept as it was before settings and the session's own files were kept: files and HEAD alone.
+func keptByAnOlderProgram(t testing.TB, w *Worktree) string {
+	t.Helper()
+	id := kept(t, w)
+	data, err := os.ReadFile(w.keptFile(id))
+	check(t, err)
+	entries, err := decodeIndex(data)
+	check(t, err)
+	entries = slices.DeleteFunc(entries, func(e entry) bool {
+		return strings.HasPrefix(e.path, headName+"/") || strings.Contains(e.path, "/"+headName+"/")
+	})
+	check(t, storeIndex(w.keptFile(id), entries))
+	return id
+}
+
+// A session goes on while stopgate is updated: what came with a pull is not its own, and what it has edited is.
+func TestAlteredSinceATreeThatAnOlderProgramKept(t *testing.T) {
+	r := small(t)
+	r.Git("config", "core.autocrlf", "true")
+	theirs(r, "text", "3\n4\n", "their", "1\n2\n")
+	r.Write("note", "a person's\n")
+	w := open(t, r)
+	found := keptByAnOlderProgram(t, w)
+	if got := altered(t, w, found); len(got) != 0 {
+		t.Errorf("nothing was done: %q", got)
+	}
+	r.Git("merge", "--quiet", "theirs")
+	if got := altered(t, w, found); len(got) != 0 {
+		t.Errorf("a pull: %q", got)
+	}
+	r.Write("b", "2\n")
+	if got := altered(t, w, found); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("an edit: %q", got)
+	}
+
+	now := tree(t, w)
+	check(t, w.Keep(t.Context(), now, found, "b"))
+	if was, err := w.kept(now.Mark()); err != nil || len(was.settings) != 1 || !was.own["b"] {
+		t.Errorf("the next tree is kept as %v, %v; %v", was.settings, was.own, err)
+	}
+}
+
+// The settings that count are those that the session found, in whichever turn it changes them, and a new session finds
+// those that there are.
+func TestSettingsAreThoseOfTheSession(t *testing.T) {
+	r := small(t)
+	theirs(r, "text", "3\n4\n")
+	w := open(t, r)
+	first := kept(t, w)
+	r.Git("config", "core.autocrlf", "true")
+	r.Write("b", "2\n")
+	second := tree(t, w)
+	check(t, w.Keep(t.Context(), second, first, "b"))
+	r.Git("merge", "--quiet", "theirs")
+	if got := altered(t, w, second.Mark()); !slices.Equal(got, []string{"text"}) {
+		t.Errorf("in the next turn: %q", got)
+	}
+
+	r.Git("reset", "--quiet", "--hard", "HEAD~1")
+	r.Write("b", "2\n")
+	again := tree(t, w)
+	check(t, w.Keep(t.Context(), again, ""))
+	r.Git("merge", "--quiet", "theirs")
+	if got := altered(t, w, again.Mark()); len(got) != 0 {
+		t.Errorf("in another session: %q", got)
+	}
+}
+
 func TestAlteredWithoutAKeptTree(t *testing.T) {
 	w := open(t, small(t))
-	if _, _, err := w.Altered(t.Context(), tree(t, w), "unknown"); err == nil {
+	if _, err := w.Altered(t.Context(), tree(t, w), "unknown"); err == nil {
 		t.Error("that nothing is known is no error")
 	}
 }

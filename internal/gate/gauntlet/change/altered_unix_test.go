@@ -49,6 +49,83 @@ func TestAlteredKinds(t *testing.T) {
 				chmod(t, r, "their", 0o755)
 			},
 		},
+		"a new file of a pull is executable by the session": {
+			before: func(t *testing.T, r *gittest.Repo) { theirs(r, "their", "1\n") },
+			session: func(t *testing.T, r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Git("config", "core.fileMode", "false")
+				chmod(t, r, "their", 0o755)
+			},
+			want: []string{"their"},
+		},
+		"a new program of a pull is not, where git did not look before": {
+			before: func(t *testing.T, r *gittest.Repo) {
+				theirProgram(t, r, "their")
+				r.Git("config", "core.fileMode", "false")
+			},
+			session: func(t *testing.T, r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				chmod(t, r, "their", 0o644)
+			},
+			want: []string{"their"},
+		},
+		"a pull of a program where nothing is executable": {
+			before: func(t *testing.T, r *gittest.Repo) {
+				theirProgram(t, r, "their")
+				r.Git("config", "core.fileMode", "false")
+				chmod(t, r, "run", 0o644)
+			},
+			session: func(t *testing.T, r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				chmod(t, r, "their", 0o644)
+			},
+		},
+		"a pull makes a file executable, the session takes it back": {
+			before: func(t *testing.T, r *gittest.Repo) { theirProgram(t, r, "a") },
+			session: func(t *testing.T, r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Git("config", "core.fileMode", "false")
+				chmod(t, r, "a", 0o644)
+			},
+			want: []string{"a"},
+		},
+		"a pull that changes kinds": {
+			before: func(t *testing.T, r *gittest.Repo) {
+				r.Git("switch", "--quiet", "--create", "theirs")
+				r.Remove("link", "b")
+				r.Write("link", "a file\n")
+				check(t, os.Symlink("a", r.Path("b")))
+				chmod(t, r, "run", 0o644)
+				chmod(t, r, "a", 0o755)
+				r.Commit("theirs")
+				r.Git("switch", "--quiet", "-")
+			},
+			session: func(t *testing.T, r *gittest.Repo) { r.Git("merge", "--quiet", "theirs") },
+		},
+		"a new link of a pull is a file by a setting of the session": {
+			before: func(t *testing.T, r *gittest.Repo) {
+				r.Git("switch", "--quiet", "--create", "theirs")
+				check(t, os.Symlink("b", r.Path("other")))
+				r.Commit("theirs")
+				r.Git("switch", "--quiet", "-")
+			},
+			session: func(t *testing.T, r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Git("config", "core.symlinks", "false")
+				again(r, "other")
+			},
+			want: []string{"other"},
+		},
+		"a new file of a pull is a link by the session": {
+			before: func(t *testing.T, r *gittest.Repo) { theirs(r, "their", "a") },
+			session: func(t *testing.T, r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Git("config", "core.symlinks", "false")
+				r.Remove("their")
+				check(t, os.Symlink("a", r.Path("their")))
+			},
+			want: []string{"their"},
+		},
 		"a pull of a link where there are none": {
 			before: func(t *testing.T, r *gittest.Repo) {
 				r.Git("switch", "--quiet", "--create", "theirs")
@@ -79,6 +156,16 @@ func TestAlteredKinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// theirProgram makes a branch "theirs" with a program.
+func theirProgram(t *testing.T, r *gittest.Repo, name string) {
+	t.Helper()
+	r.Git("switch", "--quiet", "--create", "theirs")
+	r.Write(name, "true\n")
+	chmod(t, r, name, 0o755)
+	r.Commit("theirs")
+	r.Git("switch", "--quiet", "-")
 }
 
 func chmod(t *testing.T, r *gittest.Repo, name string, mode os.FileMode) {

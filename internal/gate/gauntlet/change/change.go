@@ -39,6 +39,9 @@ type Scope struct {
 	Made []string
 	// Altered are files that count as changed although git may say that they are not.
 	Altered []string
+	// Moved, unless it is nil, is all that is not as the session found it, sorted: files, and repositories within the
+	// tree. Other files do not count because they are not committed.
+	Moved []string
 }
 
 // Worktree is a project's files. Its methods may be called from several

@@ -67,10 +67,23 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 		if err != nil {
 			return Set{}, err
 		}
-		files = slices.Concat(files, now.changed, slices.DeleteFunc(now.untracked, isEditors), now.concealed, scope.Altered)
+		changed, untracked := slices.Concat(now.changed, now.concealed), slices.DeleteFunc(now.untracked, isEditors)
+		loose := slices.DeleteFunc(slices.Concat(changed, untracked), scope.foundSo)
+		files = slices.Concat(files, loose, scope.Altered)
 	}
 	made, err := w.made(ctx, scope, p)
 	return Set{Note: p.Landed, Files: w.project(append(files, made...))}, err
+}
+
+// foundSo reports whether a file, or a folder with all that is in it, is known to be as the session found it.
+func (s Scope) foundSo(name string) bool {
+	if s.Moved == nil || slices.Contains(s.Moved, Everything) {
+		return false
+	}
+	name = strings.TrimSuffix(name, "/")
+	_, is := slices.BinarySearch(s.Moved, name)
+	next, _ := slices.BinarySearch(s.Moved, name+"/")
+	return !is && (next == len(s.Moved) || !strings.HasPrefix(s.Moved[next], name+"/"))
 }
 
 // made lists the files of those commits that count wherever the base is, as far as they

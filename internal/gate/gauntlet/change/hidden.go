@@ -62,7 +62,7 @@ func (d Diff) called(name string) string {
 //
 // A file that is gone, or most of it, may have moved to where no diff shows it. It is known by its
 // trace, in what was written since then.
-func (w *Worktree) Hidden(ctx context.Context, view View, name string, trace Trace, since time.Time) (why string, err error) {
+func (w *Worktree) Hidden(ctx context.Context, view *View, name string, trace Trace, since time.Time) (why string, err error) {
 	d := view.Diff
 	name = w.local(name)
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
@@ -98,7 +98,7 @@ func (w *Worktree) Hidden(ctx context.Context, view View, name string, trace Tra
 
 // emptied is where most of the lines went that a file had which reviewers see; empty if it has them,
 // or they are gone.
-func (w *Worktree) emptied(ctx context.Context, view View, name string, trace Trace, since time.Time) (why string, err error) {
+func (w *Worktree) emptied(ctx context.Context, view *View, name string, trace Trace, since time.Time) (why string, err error) {
 	content, err := w.head(name, maxTraced)
 	if trace == "" || err != nil || trace.Leads(content) {
 		return "", nil
@@ -136,7 +136,7 @@ func (w *Worktree) asAtBase(ctx context.Context, d Diff, name string) (bool, err
 }
 
 // goneTo is where the content of a file that is not there any more may be.
-func (w *Worktree) goneTo(ctx context.Context, view View, name string, trace Trace, since time.Time) (why string, err error) {
+func (w *Worktree) goneTo(ctx context.Context, view *View, name string, trace Trace, since time.Time) (why string, err error) {
 	if view.sights[name] != deleted && view.base != "" && view.Include(name) {
 		if _, tracked, err := w.repo.BlobAt(ctx, view.base, name); tracked || err != nil {
 			return "git does not show that it was deleted", err // a sparse checkout
@@ -150,13 +150,9 @@ func (w *Worktree) goneTo(ctx context.Context, view View, name string, trace Tra
 
 // linkedTo is why what a link leads to cannot be seen.
 func (w *Worktree) linkedTo(d Diff, name string, trace Trace) string {
-	real, err := filepath.EvalSymlinks(w.abs(name))
-	if err != nil {
-		return "" // it leads nowhere
-	}
-	target, err := filepath.Rel(w.root, real)
-	if err == nil && d.sights[filepath.ToSlash(target)] == seen {
-		return ""
+	real, target, err := w.leadsTo(name)
+	if real == "" || err == nil && d.sights[target] == seen {
+		return "" // it leads nowhere, or to what is seen
 	}
 	if info, err := os.Stat(real); err == nil && info.IsDir() {
 		return "" // a folder has no text

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -25,17 +27,60 @@ const (
 	maxRoom   = 64 << 20
 )
 
-// headName is where the list of a tree keeps the commit that HEAD was. No file can have this name.
-const headName = ".git"
+// headName is where the list of a tree keeps the commit that HEAD was, settingsName how git writes files, and ownPrefix
+// is before the names of files that the session has altered. No file can have these names.
+const (
+	headName     = ".git"
+	settingsName = ".git/settings"
+	ownPrefix    = ".git/own/"
+)
 
-// Keep keeps what a tree holds, so that Altered can tell later which of its files are not as they
-// were.
-func (w *Worktree) Keep(ctx context.Context, t Tree) error {
+// Everything stands for all files, where it is not known which of them a session has altered.
+const Everything = "."
+
+// keptTree is a tree that was kept: its files and, of it and of the repositories within it, the commits that HEAD was,
+// and how git writes files there; and the files that the session had altered until then. A tree that an older program
+// kept says nothing about the last two.
+type keptTree struct {
+	files    []entry
+	heads    map[string]string
+	settings map[string]settings
+	own      map[string]bool
+}
+
+// settings say how git writes files into a repository's work tree.
+type settings struct{ user, own git.Settings }
+
+// Keep keeps what a tree holds, so that Altered can tell later which of its files are not as they were. A session that
+// has kept a tree before goes on from there: with the settings that it found, and with the files that it has altered, to
+// which those are added that it has altered since then.
+func (w *Worktree) Keep(ctx context.Context, t Tree, before string, altered ...string) error {
 	file := w.keptFile(t.Mark())
-	if now := time.Now(); os.Chtimes(file, now, now) == nil {
+	if now := time.Now(); before == t.Mark() && os.Chtimes(file, now, now) == nil {
 		return nil // it is there, and in use
 	}
-	entries := make([]entry, 0, len(t.files)+1)
+	var was keptTree
+	own := map[string]bool{}
+	if before != "" {
+		var err error
+		if was, err = w.kept(before); err != nil {
+			own[Everything] = true
+		}
+	}
+	maps.Copy(own, was.own)
+	for _, name := range altered {
+		own[name] = true
+	}
+	there, err := w.kept(t.Mark())
+	if err == nil && before == "" && own[Everything] && there.own[Everything] {
+		return nil // the session is not known, and every stop comes here
+	}
+	settings := w.settings(ctx, t, was.settings)
+	if err == nil && maps.Equal(there.settings, settings) && maps.Equal(there.own, own) {
+		return nil
+	}
+
+	entries := make([]entry, 0, len(t.files)+2)
 	for _, e := range t.files {
 		e.stat = stat{mode: e.stat.mode}
 		entries = append(entries, e)
@@ -43,12 +88,50 @@ func (w *Worktree) Keep(ctx context.Context, t Tree) error {
 	for name, head := range w.heads(ctx, t.repositories) {
 		entries = append(entries, headEntry(path.Join(name, headName), head))
 	}
+	for name, s := range settings {
+		entries = append(entries, settingsEntry(path.Join(name, settingsName), s))
+	}
+	for name := range own {
+		entries = append(entries, entry{path: ownPrefix + name, stat: stat{mode: typeOther}})
+	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
 	if err := storeIndex(file, entries); err != nil {
 		return err
 	}
 	forget(w.keptDir())
 	return nil
+}
+
+// settings are those of a tree and the repositories within it, as far as git says them: those that are known, and the
+// others as they are.
+func (w *Worktree) settings(ctx context.Context, t Tree, known map[string]settings) map[string]settings {
+	all := map[string]settings{}
+	var unknown []string
+	for _, name := range append([]string{""}, t.repositories...) {
+		if s, is := known[name]; is {
+			all[name] = s
+		} else {
+			unknown = append(unknown, name)
+		}
+	}
+
+	found := make([]git.ConversionMark, len(unknown))
+	errs := make([]error, len(unknown))
+	spread(runtime.GOMAXPROCS(0), atOnce, len(unknown), 1, func(i int) { found[i], errs[i] = w.in(unknown[i]).ConversionMark(ctx) })
+	for i, name := range unknown {
+		if errs[i] == nil {
+			all[name] = settings{found[i].User, found[i].Own}
+		}
+	}
+	return all
+}
+
+// in is a repository within the tree; without a name the tree's own.
+func (w *Worktree) in(name string) git.Repo {
+	if name == "" {
+		return w.repo
+	}
+	return git.At(w.abs(name), w.environ)
 }
 
 // forget removes the files of a directory that were not used for longest.
@@ -77,31 +160,49 @@ func (w *Worktree) keptFile(id string) string { return filepath.Join(w.keptDir()
 func (w *Worktree) heads(ctx context.Context, repositories []string) map[string]string {
 	heads := map[string]string{"": w.repo.Head(ctx)}
 	for _, name := range repositories {
-		heads[name] = git.At(w.abs(name), w.environ).Head(ctx)
+		heads[name] = w.in(name).Head(ctx)
 	}
 	return heads
 }
 
-// kept is a tree that was kept: its files, and the commits that HEAD was in it and in the repositories within it.
-func (w *Worktree) kept(id string) (files []entry, heads map[string]string, err error) {
+func (w *Worktree) kept(id string) (keptTree, error) {
 	now := time.Now()
 	_ = os.Chtimes(w.keptFile(id), now, now) // it is in use
+	t := keptTree{heads: map[string]string{}, settings: map[string]settings{}, own: map[string]bool{}}
 	data, err := regular.Read(w.keptFile(id), maxIndex)
 	if err == nil {
-		files, err = decodeIndex(data)
+		t.files, err = decodeIndex(data)
 	}
 	if err != nil {
-		return nil, nil, errors.New("what the agent found is not recorded")
+		return keptTree{}, errors.New("what the agent found is not recorded")
 	}
-	heads = map[string]string{}
-	files = slices.DeleteFunc(files, func(e entry) bool {
-		is := path.Base(e.path) == headName
-		if is {
-			heads[strings.TrimSuffix(strings.TrimSuffix(e.path, headName), "/")] = e.commit()
-		}
-		return is
-	})
-	return files, heads, nil
+	t.files = slices.DeleteFunc(t.files, t.takes)
+	return t, nil
+}
+
+// takes notes what an entry says that is not a file's.
+func (t *keptTree) takes(e entry) bool {
+	if name, is := repositoryIn(e.path, headName); is {
+		t.heads[name] = e.commit()
+		return true
+	}
+	if name, is := repositoryIn(e.path, settingsName); is {
+		t.settings[name] = e.settings()
+		return true
+	}
+	name, is := strings.CutPrefix(e.path, ownPrefix)
+	if is {
+		t.own[name] = true
+	}
+	return is
+}
+
+// repositoryIn is the repository that an entry is about, where it is one of that name.
+func repositoryIn(file, name string) (repository string, is bool) {
+	if file == name {
+		return "", true
+	}
+	return strings.CutSuffix(file, "/"+name)
 }
 
 // headEntry keeps a commit as a file is kept. Its id has 20 or 32 bytes.
@@ -114,6 +215,18 @@ func headEntry(name, commit string) entry {
 
 func (e *entry) commit() string {
 	return hex.EncodeToString(e.sum[:min(e.stat.size, int64(len(e.sum)))])
+}
+
+// settingsEntry keeps settings likewise.
+func settingsEntry(name string, s settings) entry {
+	e := entry{path: name, stat: stat{mode: typeOther}}
+	copy(e.sum[copy(e.sum[:], s.user[:]):], s.own[:])
+	return e
+}
+
+func (e *entry) settings() (s settings) {
+	copy(s.own[:], e.sum[copy(s.user[:], e.sum[:]):])
+	return s
 }
 
 // pair is a file as it was in one tree and is in another. One that does not exist has no path.

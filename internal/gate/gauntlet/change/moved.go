@@ -13,20 +13,25 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
-// View is what reviewers look at.
+// View is what reviewers look at. It is about one moment: what it has found out is not asked again.
 type View struct {
 	Diff
 	// Include reports whether the diff is about a file.
 	Include func(name string) bool
 	// Elsewhere reports whether the same review looks at a file in another diff; nil: it does not.
 	Elsewhere func(name string) bool
+
+	places *places
 }
+
+// places are the files of the repository, or of the project where there is none, and those that git ignores.
+type places struct{ listed, ignored []string }
 
 // search finds out what became of the lines of a file that is gone: which of them reviewers see, and
 // which were written where they do not look.
 type search struct {
 	w      *Worktree
-	view   View
+	view   *View
 	dir    folder
 	since  time.Time
 	wanted map[uint32]bool
@@ -39,11 +44,13 @@ type search struct {
 }
 
 // moved is where a file's lines went that reviewers do not see, half of them or more; empty: nowhere that we know.
-func (w *Worktree) moved(ctx context.Context, view View, name string, trace Trace, since time.Time) (why string, err error) {
-	listed, ignored, err := w.places(ctx)
-	if err != nil {
-		return "", err
+func (w *Worktree) moved(ctx context.Context, view *View, name string, trace Trace, since time.Time) (why string, err error) {
+	if view.places == nil {
+		if view.places, err = w.places(ctx); err != nil {
+			return "", err
+		}
 	}
+	listed, ignored := view.places.listed, view.places.ignored
 	dir, err := openFolder(w.root)
 	if err != nil {
 		return "", err
@@ -68,19 +75,17 @@ func (w *Worktree) moved(ctx context.Context, view View, name string, trace Trac
 	return s.verdict(), context.Cause(ctx)
 }
 
-// places lists the files of the repository, or of the project where there is none, and those that git
-// ignores.
-func (w *Worktree) places(ctx context.Context) (listed, ignored []string, err error) {
+func (w *Worktree) places(ctx context.Context) (*places, error) {
 	list, err := w.repo.Files(ctx)
 	if errors.Is(err, git.ErrNotRepository) || errors.Is(err, git.ErrNotInstalled) {
 		found := w.walk(ctx)
-		return found.names, nil, found.err
+		return &places{listed: found.names}, found.err
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	ignored, err = w.repo.Ignored(ctx)
-	return slices.Concat(list.Tracked, list.Untracked), ignored, err
+	ignored, err := w.repo.Ignored(ctx)
+	return &places{slices.Concat(list.Tracked, list.Untracked), ignored}, err
 }
 
 // look takes a file that git lists.
@@ -129,19 +134,20 @@ func (s *search) hide(ctx context.Context, name, why string, since time.Time) {
 		return
 	}
 	info, err := s.dir.lstat(strings.TrimSuffix(name, "/"))
-	depth := -1
+	depth, most := -1, 0
 	if err == nil && info.isA(typeLink) && s.fresh(name, info, since) {
-		target, outside := s.w.leadsOut(name)
-		if !outside {
+		_, target, lost := s.w.leadsTo(name)
+		if lost != nil || filepath.IsLocal(filepath.FromSlash(target)) {
 			return
 		}
-		name, why, depth = target, "it is behind the link "+Quote(name), 4 // levels are enough for a folder of sources
+		name, why = target, "it is behind the link "+Quote(name)
+		depth, most = 4, 10_000 // enough for a folder of sources, and not all of /proc
 		info, err = s.dir.lstat(name)
 	}
 	switch {
 	case err != nil:
 	case info.isA(typeDirectory):
-		walk := walker{w: s.w}
+		walk := walker{w: s.w, most: most}
 		_ = walk.folder(ctx, strings.TrimSuffix(name, "/"), depth) // as above
 		for _, file := range walk.list {
 			if ctx.Err() != nil {
@@ -177,14 +183,13 @@ func (s *search) came(dir string, since int64) bool {
 	return known
 }
 
-// leadsOut is where a link leads, relative to the root, and whether that is outside of it.
-func (w *Worktree) leadsOut(name string) (target string, outside bool) {
-	real, err := filepath.EvalSymlinks(w.abs(name))
-	if err != nil {
-		return "", false
+// leadsTo is where a link leads: its path, and the way there from the root.
+func (w *Worktree) leadsTo(name string) (real, target string, err error) {
+	if real, err = filepath.EvalSymlinks(w.abs(name)); err != nil {
+		return "", "", err
 	}
 	target, err = filepath.Rel(w.root, real)
-	return filepath.ToSlash(target), err == nil && !filepath.IsLocal(target)
+	return real, filepath.ToSlash(target), err
 }
 
 // take notes the lines of a hidden file. A few that it has in common with the one that is gone say
@@ -219,9 +224,10 @@ func (s *search) see(name string) {
 	}
 }
 
-// lines are those of a file that are wanted.
+// lines are those of a file that are wanted. Files of the kernel have text, and say that they are empty: none of it was
+// moved there.
 func (s *search) lines(name string, info stat) (found []uint32) {
-	if !info.isA(typeRegular) || info.size > maxTraced {
+	if !info.isA(typeRegular) || info.size == 0 || info.size > maxTraced {
 		return nil
 	}
 	content, err := s.w.head(name, maxTraced)

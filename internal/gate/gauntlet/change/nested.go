@@ -3,19 +3,16 @@ package change
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 const (
-	// maxNested is how many repositories within a tree are looked into. Each takes git some milliseconds.
+	// maxNested is of how many repositories within a tree git lists the files. Each takes it some milliseconds.
 	maxNested = 100
 	// maxDepth is how deep they may be within each other.
 	maxDepth = 8
@@ -28,16 +25,17 @@ type inner struct {
 }
 
 // unfold adds what is in the folders that git does not look into, and gives those that are repositories. Of a
-// submodule, and of a repository that it does not track, git lists the name alone, even where .git is gone from it.
+// submodule, and of a repository that it does not track, git lists the name alone, even where .git is gone from it. Of
+// more than git can be asked for all files are listed, also those that it ignores.
 func (w *Worktree) unfold(ctx context.Context, s *snapshot, found listing) (all listing, repositories []string) {
 	next := slices.Concat(found.nested, s.directories(found.names))
 	for depth := 0; len(next) > 0; depth++ {
-		if depth == maxDepth || len(repositories)+len(next) > maxNested {
-			found.why, found.blind = cmp.Or(found.why, fmt.Sprintf("%q is one repository too many", next[0])), true
-			return found, repositories
+		most := maxNested - len(repositories)
+		if depth == maxDepth {
+			most = 0
 		}
 		folders := make([]inner, len(next))
-		spread(runtime.GOMAXPROCS(0), atOnce, len(next), 1, func(i int) { folders[i] = w.lookInto(ctx, next[i]) })
+		spread(runtime.GOMAXPROCS(0), atOnce, len(next), 1, func(i int) { folders[i] = w.lookInto(ctx, next[i], i < most) })
 
 		found.names = without(found.names, next)
 		var names, deeper []string
@@ -60,9 +58,11 @@ func (w *Worktree) unfold(ctx context.Context, s *snapshot, found listing) (all 
 	return found, repositories
 }
 
-// lookInto lists the files below a folder: those that git does not ignore, where it is a repository, or else all.
-func (w *Worktree) lookInto(ctx context.Context, name string) inner {
-	if isRepository(w.abs(name)) {
+// lookInto lists the files below a folder: those that git does not ignore, where it is a repository and git is asked, or
+// else all.
+func (w *Worktree) lookInto(ctx context.Context, name string, ask bool) inner {
+	repository := paths.IsTop(w.abs(name))
+	if repository && ask {
 		files, err := git.At(w.abs(name), w.environ).Files(ctx)
 		if err == nil {
 			return inner{w.listing(files, name+"/", ""), true}
@@ -73,16 +73,7 @@ func (w *Worktree) lookInto(ctx context.Context, name string) inner {
 	}
 	walk := walker{w: w}
 	err := walk.folder(ctx, name, -1)
-	return inner{listing: walk.found(err)}
-}
-
-// isRepository reports whether a folder is the top of a repository's work tree.
-func isRepository(dir string) bool {
-	if !disk.Exists(filepath.Join(dir, ".git")) {
-		return false
-	}
-	gitDir, found := paths.GitDir(dir)
-	return found && disk.Exists(filepath.Join(gitDir, "HEAD"))
+	return inner{walk.found(err), repository && !ask}
 }
 
 // directories are those of some sorted names that are folders. What is known is a file unless it has changed.

@@ -121,16 +121,144 @@ func TestAlteredSubmodules(t *testing.T) {
 	}
 }
 
-func TestTooManyRepositories(t *testing.T) {
-	r := small(t)
-	dir := ""
-	for i := range maxDepth + 1 {
-		dir += fmt.Sprintf("n%d/", i)
-		r.Write(dir+"f", "")
-		r.Git("init", "--quiet", dir)
+// What a pull makes of a submodule is its authors' too: it goes, it moves, it becomes a folder, or a folder becomes one.
+func TestAlteredWhereAPullMovesSubmodules(t *testing.T) {
+	update := func(r *gittest.Repo) {
+		r.Git("submodule", "--quiet", "update", "--init", "--recursive")
 	}
-	if got := tree(t, open(t, r)); got.Exact || !strings.HasSuffix(got.Why, "is one repository too many") {
-		t.Errorf("exact: %t, why: %q", got.Exact, got.Why)
+	tests := map[string]struct {
+		theirs, ahead, session func(r *gittest.Repo)
+		want                   []string
+	}{
+		"it goes": {
+			theirs:  func(r *gittest.Repo) { r.Git("rm", "--quiet", "module") },
+			session: func(r *gittest.Repo) { r.Remove("module") },
+		},
+		"it goes, and its folder stays": {
+			theirs: func(r *gittest.Repo) { r.Git("rm", "--quiet", "module") },
+		},
+		"it goes, and the session edits what stays": {
+			theirs:  func(r *gittest.Repo) { r.Git("rm", "--quiet", "module") },
+			session: func(r *gittest.Repo) { r.Write("module/m", "2\n") },
+			want:    []string{"module/m"},
+		},
+		"the session removes it": {
+			theirs:  func(r *gittest.Repo) { r.Write("their", "1\n") },
+			session: func(r *gittest.Repo) { r.Remove("module") },
+			want:    []string{"module/.gitignore", "module/.gitmodules", "module/deep/d", "module/m"},
+		},
+		"the session removes a clone": {
+			theirs:  func(r *gittest.Repo) { r.Write("their", "1\n") },
+			session: func(r *gittest.Repo) { r.Remove("lib") },
+			want:    []string{"lib/l"},
+		},
+		"it moves": {
+			theirs:  func(r *gittest.Repo) { r.Write("libs/their", "1\n"); r.Git("mv", "module", "libs/module") },
+			session: func(r *gittest.Repo) { update(r); r.Remove("module") },
+		},
+		"it moves, and the session edits it": {
+			theirs:  func(r *gittest.Repo) { r.Write("libs/their", "1\n"); r.Git("mv", "module", "libs/module") },
+			session: func(r *gittest.Repo) { update(r); r.Remove("module"); r.Write("libs/module/deep/d", "2\n") },
+			want:    []string{"libs/module/deep/d"},
+		},
+		"it becomes a folder": {
+			theirs: func(r *gittest.Repo) {
+				r.Git("rm", "--quiet", "module")
+				r.Remove("module")
+				r.Write("module/m", "2\n", "module/new", "1\n")
+			},
+			ahead: func(r *gittest.Repo) { r.Remove("module") }, // git would refuse to write over it
+		},
+		"a folder becomes one": {
+			theirs: func(r *gittest.Repo) {
+				r.Git("rm", "--quiet", "-r", "sub")
+				r.Git("submodule", "--quiet", "add", r.Git("config", "submodule.module.url"), "sub")
+			},
+			session: update,
+		},
+		"a folder becomes one, and the session edits it": {
+			theirs: func(r *gittest.Repo) {
+				r.Git("rm", "--quiet", "-r", "sub")
+				r.Git("submodule", "--quiet", "add", r.Git("config", "submodule.module.url"), "sub")
+			},
+			session: func(r *gittest.Repo) { update(r); r.Write("sub/m", "2\n") },
+			want:    []string{"sub/m"},
+		},
+		"a new one, with a filter of the session": {
+			theirs: func(r *gittest.Repo) {
+				r.Git("submodule", "--quiet", "add", r.Git("config", "submodule.module.url"), "new")
+			},
+			session: func(r *gittest.Repo) {
+				update(r)
+				r.Write(".git/modules/new/info/attributes", "m text eol=crlf\n")
+				r.Remove("new/m")
+				r.Git("-C", "new", "checkout", "--quiet", "--", "m")
+			},
+			want: []string{"new/m"},
+		},
+		"a new one, with ends of lines of the user": {
+			theirs: func(r *gittest.Repo) {
+				r.Git("submodule", "--quiet", "add", r.Git("config", "submodule.module.url"), "new")
+				r.Git("config", "--global", "core.autocrlf", "true")
+			},
+			session: update,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := withModule(t)
+			theirs := gittest.Dir(t) + "/theirs"
+			r.Git("clone", "--quiet", "--recurse-submodules", r.Dir, theirs)
+			other := *r
+			other.Dir = theirs
+			test.theirs(&other)
+			other.Commit("theirs")
+			w := open(t, r)
+			found := kept(t, w)
+			if test.ahead != nil {
+				test.ahead(r)
+			}
+			r.Git("pull", "--quiet", theirs, "main")
+			if test.session != nil {
+				test.session(r)
+			}
+			if got := altered(t, w, found); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// However many repositories there are, and however deep, nothing in them is left out.
+func TestManyRepositories(t *testing.T) {
+	var deep, many []string
+	for i := range maxDepth + 2 {
+		deep = append(deep, strings.Repeat("n/", i+1))
+	}
+	for i := range maxNested + 2 {
+		many = append(many, fmt.Sprintf("n%03d/", i))
+	}
+	for name, dirs := range map[string][]string{"deep": deep, "many": many} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := small(t)
+			for _, dir := range dirs {
+				r.Write(dir+"f", "1\n")
+				r.Git("init", "--quiet", dir)
+			}
+			last := dirs[len(dirs)-1]
+			w := open(t, r)
+			before := exact(t, w)
+			found := kept(t, w)
+			if exact(t, w) != before {
+				t.Error("nothing has changed, and the tree is another")
+			}
+			r.Write(last+"f", "2\n")
+			if got := altered(t, w, found); !slices.Equal(got, []string{last + "f"}) {
+				t.Errorf("altered: %q", got)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"crypto/sha256"
-	"maps"
 	"path"
 	"path/filepath"
 	"strings"
@@ -24,11 +23,30 @@ func isEditors(name string) bool {
 
 // passing tells which files came or went without any work: those of an editor that is open, and those that a sparse
 // checkout leaves out, or shows again, as they were committed.
-func (o origin) passing(ctx context.Context, pairs []pair) (map[int]bool, error) {
-	var editors, sparse []int
-	isSparse := o.to != "" && o.isSparse()
+func (g *passage) passing(ctx context.Context, pairs []pair) ([]bool, error) {
+	passing := make([]bool, len(pairs))
+	in := map[string][]int{}
 	for i, p := range pairs {
-		switch {
+		name := repositoryOf(p.name(), g.now)
+		in[name] = append(in[name], i)
+	}
+	for name, which := range in {
+		o, err := g.origin(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if err := o.passing(ctx, pairs, which, passing); err != nil {
+			return nil, err
+		}
+	}
+	return passing, nil
+}
+
+func (o *origin) passing(ctx context.Context, pairs []pair, which []int, passing []bool) error {
+	var editors, sparse []int
+	isSparse := o.now[o.name] != "" && o.isSparse()
+	for _, i := range which {
+		switch p := pairs[i]; {
 		case isEditors(p.name()):
 			editors = append(editors, i)
 		case isSparse && (p.was.path == "" || p.is.path == ""):
@@ -36,51 +54,47 @@ func (o origin) passing(ctx context.Context, pairs []pair) (map[int]bool, error)
 		}
 	}
 	if len(editors)+len(sparse) == 0 {
-		return nil, nil
+		return nil
 	}
-	blobs, before, err := o.tracked(ctx, pairs)
+	blobs, before, err := o.tracked(ctx, pairs, which)
 	if err != nil {
-		return nil, err
+		return err
 	}
 
-	passing := map[int]bool{}
 	for _, i := range editors {
 		name := o.local(pairs[i])
 		passing[i] = blobs[name] == git.Blob{} && before[name] == git.Blob{}
 	}
-	shown, err := o.shown(ctx, pairs, sparse, blobs, before)
-	maps.Copy(passing, shown)
-	return passing, err
+	return o.shown(ctx, pairs, sparse, blobs, before, passing)
 }
 
 // tracked are the files that the index has, and those of some pairs that the commit from before had. A folder without a
 // commit has none.
-func (o origin) tracked(ctx context.Context, pairs []pair) (now, before map[string]git.Blob, err error) {
-	if o.to != "" {
-		if now, err = o.repo.Blobs(ctx); err != nil {
-			return nil, nil, err
-		}
+func (o *origin) tracked(ctx context.Context, pairs []pair, which []int) (now, before map[string]git.Blob, err error) {
+	if o.now[o.name] == "" {
+		return nil, nil, nil
 	}
-	if o.to != "" && o.from != "" {
-		names := make([]string, len(pairs))
-		for i, p := range pairs {
-			names[i] = o.local(p)
-		}
-		before, err = o.repo.Listed(ctx, o.from, names...)
+	if now, err = o.repo.Blobs(ctx); err != nil || o.from == "" {
+		return now, nil, err
 	}
+	names := make([]string, len(which))
+	for n, i := range which {
+		names[n] = o.local(pairs[i])
+	}
+	before, err = o.repo.Listed(ctx, o.from, names...)
 	return now, before, err
 }
 
 // isSparse reports whether the repository has patterns of a sparse checkout. They stay when it is turned off.
-func (o origin) isSparse() bool {
-	gitDir, found := paths.GitDir(o.w.abs(o.prefix))
+func (o *origin) isSparse() bool {
+	gitDir, found := paths.GitDir(o.w.abs(o.name))
 	return found && disk.Exists(filepath.Join(gitDir, "info", "sparse-checkout"))
 }
 
-// shown tells which files a sparse checkout leaves out now, or left out before, and nothing else has become of them: they
+// shown notes which files a sparse checkout leaves out now, or left out before, and nothing else has become of them: they
 // are in the index as they were in the tree, or as they are at the commit from before.
-func (o origin) shown(ctx context.Context, pairs []pair, which []int, blobs, before map[string]git.Blob) (map[int]bool, error) {
-	same := map[int]git.Blob{}
+func (o *origin) shown(ctx context.Context, pairs []pair, which []int, blobs, before map[string]git.Blob, passing []bool) error {
+	var same []int
 	var left map[string]bool
 	for _, i := range which {
 		name := o.local(pairs[i])
@@ -91,22 +105,30 @@ func (o origin) shown(ctx context.Context, pairs []pair, which []int, blobs, bef
 		if pairs[i].is.path == "" && left == nil {
 			var err error
 			if left, err = o.leftOut(ctx); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if pairs[i].is.path == "" && left[name] || pairs[i].was.path == "" && before[name] == blob {
-			same[i] = blob
+			same = append(same, i)
 		}
 	}
-	shown := map[int]bool{}
-	return shown, o.each(ctx, pairs, same, func(i int, content []byte) {
-		shown[i] = sha256.Sum256(content) == pairs[i].either().sum
+	if len(same) == 0 {
+		return nil
+	}
+
+	ways, err := o.conversion(ctx)
+	if err != nil || !ways.found {
+		return err // what git would write by settings of the session's own tells nothing
+	}
+	blob := func(i int) git.Blob { return blobs[o.local(pairs[i])] }
+	return o.contents(ctx, pairs, same, blob, func(i int, content []byte) {
+		passing[i] = sha256.Sum256(content) == pairs[i].either().sum
 	})
 }
 
 // leftOut are the tracked files that a sparse checkout leaves out. The same mark without one is a way to hide that a file
 // was deleted.
-func (o origin) leftOut(ctx context.Context) (map[string]bool, error) {
+func (o *origin) leftOut(ctx context.Context) (map[string]bool, error) {
 	left := map[string]bool{}
 	if sparse, err := o.repo.Sparse(ctx); err != nil || !sparse {
 		return left, err
@@ -118,8 +140,8 @@ func (o origin) leftOut(ctx context.Context) (map[string]bool, error) {
 	return left, err
 }
 
-// local is a file's name in the repository.
-func (o origin) local(p pair) string { return strings.TrimPrefix(p.name(), o.prefix) }
+// local is a file's name below the directory in which git is asked.
+func (o *origin) local(p pair) string { return strings.TrimPrefix(p.name(), o.name+"/") }
 
 // either is the file of a pair of which there is only one.
 func (p pair) either() entry {

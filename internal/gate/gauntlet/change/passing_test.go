@@ -93,10 +93,10 @@ func TestE13WhatComesAndGoesIsNotWork(t *testing.T) {
 			w := open(t, r)
 			found := kept(t, w)
 			tt.session(r)
-			names, idle, err := w.Altered(t.Context(), tree(t, w), found)
+			got, err := w.Altered(t.Context(), tree(t, w), found)
 			check(t, err)
-			if idle != (tt.want == nil) || tt.want != nil && !slices.Equal(names, tt.want) {
-				t.Errorf("altered: %q, idle: %t", names, idle)
+			if got.Idle != (tt.want == nil) || tt.want != nil && !slices.Equal(got.Files, tt.want) {
+				t.Errorf("altered: %q, idle: %t", got.Files, got.Idle)
 			}
 		})
 	}

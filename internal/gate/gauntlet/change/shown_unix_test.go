@@ -65,7 +65,7 @@ func TestE10NothingKeepsATextOutOfADiff(t *testing.T) {
 				t.Errorf("called missing: %+v", d.Missing)
 			}
 			for _, file := range []string{"sub/a.go", "new.go", "SUB.go"} {
-				if why, err := w.Hidden(t.Context(), View{Diff: d, Include: everything}, file, "", time.Time{}); why != "" || err != nil {
+				if why, err := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, file, "", time.Time{}); why != "" || err != nil {
 					t.Errorf("%s is called hidden: %q, %v", file, why, err)
 				}
 			}
@@ -145,18 +145,18 @@ func TestE10WhatADiffLacks(t *testing.T) {
 		if !strings.Contains(string(d.Text), m.Name) {
 			t.Errorf("%s is not named in\n%s", m.Name, d.Text)
 		}
-		if why, _ := w.Hidden(t.Context(), View{Diff: d, Include: everything}, m.Name, "", time.Time{}); why != m.Why {
+		if why, _ := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, m.Name, "", time.Time{}); why != m.Why {
 			t.Errorf("%s is hidden because %q", m.Name, why)
 		}
 	}
-	if why, _ := w.Hidden(t.Context(), View{Diff: d, Include: everything}, "in/f", "", time.Time{}); why != IsRepository {
+	if why, _ := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, "in/f", "", time.Time{}); why != IsRepository {
 		t.Errorf("a file in a repository is hidden because %q", why)
 	}
 	// Of what is gone and left no trace nobody knows whether it is in one of these.
 	for name, hidden := range map[string]bool{
 		"in/f": true, "kept/f": true, "full/f": true, "gone.bin": true, "unknown": true, "": true, "../x": true, filepath.Join(r.Dir, "in", "f"): true,
 	} {
-		if why, err := w.Hidden(t.Context(), View{Diff: d, Include: everything}, name, "", time.Time{}); (why != "") != hidden || err != nil {
+		if why, err := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, name, "", time.Time{}); (why != "") != hidden || err != nil {
 			t.Errorf("%q: hidden because %q (%v)", name, why, err)
 		}
 	}
@@ -174,12 +174,12 @@ func TestE10WhatGitTakesForTheBaseIsCompared(t *testing.T) {
 	check(t, err)
 	r.Write("a", "two\n") // after git has looked
 	for name, hidden := range map[string]bool{"a": true, "same": false, "crlf": false, "never": false} {
-		if why, err := w.Hidden(t.Context(), View{Diff: d, Include: everything}, name, "", time.Time{}); (why != "") != hidden || err != nil {
+		if why, err := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, name, "", time.Time{}); (why != "") != hidden || err != nil {
 			t.Errorf("%s: hidden because %q (%v)", name, why, err)
 		}
 	}
 	not := func(string) bool { return false }
-	if why, err := w.Hidden(t.Context(), View{Diff: d, Include: not}, "a", "", time.Time{}); why != "" || err != nil {
+	if why, err := w.Hidden(t.Context(), &View{Diff: d, Include: not}, "a", "", time.Time{}); why != "" || err != nil {
 		t.Errorf("a file that the review is not about: hidden because %q (%v)", why, err)
 	}
 }
@@ -196,7 +196,7 @@ func TestE10AFileThatOnlyGitHasDeletedIsHidden(t *testing.T) {
 	w := open(t, r)
 	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1000)
 	check(t, err)
-	if why, err := w.Hidden(t.Context(), View{Diff: d, Include: everything}, "a", "", time.Time{}); why == "" || err != nil {
+	if why, err := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, "a", "", time.Time{}); why == "" || err != nil {
 		t.Errorf("hidden because %q (%v)", why, err)
 	}
 }

@@ -30,12 +30,13 @@ type walker struct {
 	why  string // a folder that could not be read
 	// unread are all of them.
 	unread []string
+	most   int // how many names are enough; 0: all
 }
 
 // folder collects the files below dir, at most depth levels down; -1 is any
 // number.
 func (k *walker) folder(ctx context.Context, dir string, depth int) error {
-	if err := context.Cause(ctx); err != nil || depth == 0 {
+	if err := context.Cause(ctx); err != nil || depth == 0 || k.most > 0 && len(k.list) >= k.most {
 		return err
 	}
 	entries, err := os.ReadDir(k.w.abs(dir))
