@@ -193,7 +193,7 @@ func (p *plane) transcript(a daemonapi.Agent, whole, runs bool) string {
 	last, projects := lastOf(p.opts.StateDir, a.ID).Transcript, ""
 	if whole || runs && last == "" {
 		kept, _ := keptOf(p.opts.StateDir, a.ID)
-		projects = cmp.Or(kept.Projects, filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"))
+		projects = cmp.Or(kept.Projects, transcript.Projects(p.opts.configDir(engine.AgentStart{})))
 	}
 	path, _ := transcript.Find(projects, last, a.Session) // what it named last has to do
 	return cmp.Or(path, last)
