@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/process"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
@@ -176,11 +177,7 @@ func (s *stage) wrap(beginning, text string, colour func(string) string) {
 
 // pause gives a person who watches time to read.
 func (s *stage) pause(ctx context.Context) {
-	if !s.watched {
-		return
-	}
-	select {
-	case <-time.After(900 * time.Millisecond):
-	case <-ctx.Done():
+	if s.watched {
+		_ = pause.For(ctx, 900*time.Millisecond) // what follows ends with the context
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -284,7 +285,7 @@ func (p *Plane) launchUnit(ctx context.Context) error {
 	if err := systemctl(ctx, "start", unitName); err != nil {
 		return unitFailed(fmt.Errorf("systemd could not start the daemon: %w", err))
 	}
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		_, err := p.Version(ctx)
 		switch {
 		case !IsDown(err):
@@ -292,13 +293,10 @@ func (p *Plane) launchUnit(ctx context.Context) error {
 		case systemctl(ctx, "is-active", "--quiet", unitName) != nil:
 			return unitFailed(errors.New("systemd could not run the daemon"))
 		}
-		select {
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return unitFailed(fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience)))
-			}
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := pause.For(ctx, wait); errors.Is(err, context.DeadlineExceeded) {
+			return unitFailed(fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience)))
+		} else if err != nil {
+			return err
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -85,7 +86,7 @@ func (p *Plane) hung() error {
 func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *daemonapi.Version, was bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		version, err := p.Version(limited)
 		switch {
 		case err == nil:
@@ -101,13 +102,11 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *da
 			return nil, was, err
 		}
 		was = true
-		select {
-		case <-limited.Done():
+		if pause.For(limited, wait) != nil {
 			if ctx.Err() != nil {
 				return nil, was, ctx.Err()
 			}
 			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither answered nor stopped within %s", p.holder(), plain.Duration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
-		case <-time.After(pause):
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -54,10 +55,7 @@ func (p *Plane) Watch(ctx context.Context, owner string, look func(context.Conte
 		if time.Since(lost) > reconnectPatience {
 			return gone()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
+		_ = pause.For(ctx, 200*time.Millisecond) // the next look says why
 	}
 }
 

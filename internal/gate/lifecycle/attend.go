@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -120,7 +121,7 @@ var (
 func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi.Reply, error) {
 	daemon := p.keeper.Daemon()
 	begun, heard := p.keeper.Now(), false
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		reply, err := daemon.Await(ctx, p.agent.id, p.ref, through)
 		switch {
 		case ctx.Err() != nil:
@@ -128,7 +129,7 @@ func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi
 		case err == nil && reply.State == "answered":
 			return reply, nil
 		case err == nil && reply.State == "open":
-			heard, pause = true, 25*time.Millisecond
+			heard, wait = true, 25*time.Millisecond
 		case err == nil && !reply.Over && !heard && !p.gone():
 			return daemonapi.Reply{}, errNotTaken
 		case err == nil, daemonapi.Code(err) == "not_found":
@@ -139,10 +140,7 @@ func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi
 		if p.gone() {
 			return daemonapi.Reply{}, errSettled
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = pause.For(ctx, wait) // the next try says why
 	}
 }
 

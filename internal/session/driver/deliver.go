@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Pace is how long the steps of a delivery take.
@@ -405,16 +406,7 @@ func (t *typist) look() (terminal.View, error) {
 }
 
 // wait reports whether the time passed.
-func (t *typist) wait(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-t.ctx.Done():
-		return false
-	}
-}
+func (t *typist) wait(d time.Duration) bool { return pause.For(t.ctx, d) == nil }
 
 // step writes a step down, and reports whether it is still to be done.
 func (t *typist) step(e queue.Event) (ours bool, err error) {
