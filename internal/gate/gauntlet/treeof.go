@@ -11,21 +11,21 @@ import (
 
 // TreeOf is what tells a project's working tree from others, as a run has it; empty where it is not known.
 func TreeOf(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
-	_, tree := lookAtTree(ctx, project, stateDir, environ, now)
+	_, tree := openTree(ctx, project, stateDir, environ, now)
 	return tree.Mark()
 }
 
 // KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, so that a stop can tell what the
 // agent has changed in it.
 func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
-	w, tree := lookAtTree(ctx, project, stateDir, environ, now)
+	w, tree := openTree(ctx, project, stateDir, environ, now)
 	if tree.Mark() != "" {
 		_ = w.Keep(ctx, tree) // without it everything counts as changed once the tree is another
 	}
 	return tree.Mark()
 }
 
-func lookAtTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) (*change.Worktree, change.Tree) {
+func openTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) (*change.Worktree, change.Tree) {
 	index := ledger.Open(stateDir, project.Root).IndexFile()
 	w := change.Open(project.Root, project.Config.Gauntlet.LogDir, index, environ, now)
 	tree, err := w.Tree(ctx)
