@@ -317,8 +317,8 @@ func (t *typist) past() bool {
 	return active == nil || active.ID != t.id || active.Confirmed() || q.ID() != t.queue
 }
 
-// told is what the client's hooks told last that it does; "" where none has told anything.
-func (t *typist) told() presence.State {
+// reported is what the client's hooks told last that it does; "" where none has told anything.
+func (t *typist) reported() presence.State {
 	client, known := t.clients().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
 	if !known {
 		return ""
@@ -328,7 +328,7 @@ func (t *typist) told() presence.State {
 
 // busy says why the client takes no prompt now, by what its hooks told.
 func (t *typist) busy() string {
-	switch t.told() {
+	switch t.reported() {
 	case presence.Busy:
 		return "Claude Code is busy"
 	case presence.Asking:
