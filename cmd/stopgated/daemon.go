@@ -54,16 +54,13 @@ func runDaemon(errOut io.Writer, despite bool) error {
 		return err
 	}
 	if background {
-		log, err := logfile.Open(state, "daemon.log")
+		log, err := detach(state, "daemon.log")
 		if err != nil {
 			ready(err)
 			return err
 		}
 		defer log.Close()
 		errOut = logfile.Bounded{File: log}
-		// The terminal that it was started from may close. What the daemon ignored, its commands
-		// would ignore too.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	stopgate, err := findStopgate(os.Environ())
 	if err != nil {
@@ -73,9 +70,8 @@ func runDaemon(errOut io.Writer, despite bool) error {
 	debug.SetMaxThreads(maxThreads)
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	slog.SetDefault(log)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	err = daemon.Run(ctx, daemon.Options{
 		StateDir: state, Config: config, Environ: childEnviron(os.Environ()), Version: program.Version(), Stopgate: stopgate,
 		Log: log, Now: time.Now, Ready: ready, DespiteDamage: despite, OpenStore: openStore(despite),
@@ -84,6 +80,23 @@ func runDaemon(errOut io.Writer, despite bool) error {
 		log.Error("ended", "error", err)
 	}
 	return err
+}
+
+// detach opens the log of what runs in the background. The terminal that it was started from may close; what
+// it ignored, its commands would ignore too.
+func detach(state, log string) (*os.File, error) {
+	file, err := logfile.Open(state, log)
+	if err == nil {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	return file, err
+}
+
+// untilSignal is a context until a signal ends it. A second signal ends the process at once.
+func untilSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // openStore opens the daemon's store, also where that is damaged if it is to.

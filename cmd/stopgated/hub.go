@@ -3,12 +3,8 @@
 package main
 
 import (
-	"context"
 	"io"
 	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
@@ -25,18 +21,16 @@ func runHub(errOut io.Writer, background bool) error {
 		return err
 	}
 	if background {
-		file, err := logfile.Open(state, "hub.log")
+		file, err := detach(state, "hub.log")
 		if err != nil {
 			return err
 		}
 		defer file.Close()
 		errOut = logfile.Bounded{File: file}
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // the terminal that it was started from may close
 	}
 	log := slog.New(slog.NewTextHandler(errOut, nil))
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	err = hub.Run(ctx, hub.Options{StateDir: state, Version: program.Version(), Log: log, Now: time.Now})
 	if err != nil && background {
 		log.Error("the hub ended", "error", err)

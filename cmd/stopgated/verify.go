@@ -91,17 +91,7 @@ func checkAnchors(state, path string, report *store.Report) {
 }
 
 func compareAnchors(ctx context.Context, state, path string, id member.Identity, report *store.Report) error {
-	nc, err := member.Connect(ctx, state, id)
-	if err != nil {
-		return err
-	}
-	defer nc.Close()
-	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	return anchor.Check(ctx, l.Log, id.Name, path, report)
+	return id.WithLink(ctx, state, func(l *link.Link) error { return anchor.Check(ctx, l.Log, id.Name, path, report) })
 }
 
 func printReport(out io.Writer, path string, r store.Report) error {

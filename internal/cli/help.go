@@ -44,7 +44,7 @@ func printFirstScreen(root *cobra.Command, out io.Writer) {
 	fmt.Fprintf(out, "%s\n\n%s\n", root.Long, p.Bold("The first day:"))
 	for _, name := range firstDay {
 		if cmd, _, err := root.Find([]string{name}); err == nil {
-			fmt.Fprintln(out, helpRow(root.Name()+" "+name, cmd.Short, len(root.Name())+7))
+			fmt.Fprintln(out, groupRow(root.Name()+" "+name, cmd.Short, len(root.Name())+7))
 		}
 	}
 	fmt.Fprintln(out)
@@ -66,10 +66,10 @@ func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, out io.Writer
 		}
 		names = append(names, cmd.Name())
 		if row, joined := inOneRow[cmd.Name()]; joined { // it follows the other
-			rows[len(rows)-1] = helpRow(row.with+", "+cmd.Name(), row.short, longestRow)
+			rows[len(rows)-1] = groupRow(row.with+", "+cmd.Name(), row.short, longestRow)
 			continue
 		}
-		rows = append(rows, helpRow(cmd.Name(), cmd.Short, longestRow))
+		rows = append(rows, groupRow(cmd.Name(), cmd.Short, longestRow))
 	}
 	if g.ID == groupTools {
 		rows = term.Wrapped("  ", strings.Join(names, ", "), 80)
@@ -78,7 +78,7 @@ func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, out io.Writer
 	fmt.Fprintln(out, strings.Join(rows, "\n"))
 }
 
-func helpRow(name, short string, width int) string {
+func groupRow(name, short string, width int) string {
 	return fmt.Sprintf("  %-*s  %s", width, name, short)
 }
 

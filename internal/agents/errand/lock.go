@@ -93,14 +93,12 @@ func (d directory) tryFree(ctx context.Context) (*os.File, error) {
 func soon(ctx context.Context, patience time.Duration, try func() (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errBusy)
 	defer cancel()
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		if done, err := try(); done || err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, wait) != nil {
 			return context.Cause(ctx)
-		case <-time.After(pause):
 		}
 	}
 }

@@ -3,13 +3,14 @@ package demo
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -17,24 +18,24 @@ import (
 func (s *stage) prompt(ctx context.Context, session, text string) error {
 	s.stops++
 	s.print(fmt.Sprintf("%-6s you: %s", session, text))
-	if err := s.transcribe(session, "user", text); err != nil {
+	if err := s.transcribe(session, transcript.User, text); err != nil {
 		return err
 	}
-	_, err := s.hook(ctx, "UserPromptSubmit", session, map[string]any{"prompt": text})
+	_, err := s.hook(ctx, session, &hook.UserPromptSubmitPayload{Base: hook.Base{HookEventName: string(hook.UserPromptSubmit)}, Prompt: text})
 	s.pause(ctx)
 	return err
 }
 
 // stop has an agent stop. It is an error if the stop is not answered as wanted.
 func (s *stage) stop(ctx context.Context, session string, allowed bool) error {
-	if err := s.transcribe(session, "assistant", "Done."); err != nil {
+	if err := s.transcribe(session, transcript.Assistant, "Done."); err != nil {
 		return err
 	}
-	a, err := s.hook(ctx, "Stop", session, map[string]any{"stop_hook_active": false})
+	a, err := s.hook(ctx, session, &hook.StopPayload{Base: hook.Base{HookEventName: string(hook.Stop)}})
 	if err != nil {
 		return err
 	}
-	if blocked := a.Decision == "block"; blocked == allowed {
+	if a.Blocks == allowed {
 		return fmt.Errorf("the stop of %s was not answered as it should: %s%s", session, a.Reason, a.Message)
 	}
 	if allowed {
@@ -50,10 +51,7 @@ func (s *stage) stop(ctx context.Context, session string, allowed bool) error {
 
 // transcribe adds a line to the session's transcript, as Claude Code writes it.
 func (s *stage) transcribe(session, role, text string) error {
-	line, err := json.Marshal(map[string]any{
-		"type": role, "sessionId": session, "cwd": s.project, "timestamp": time.Now().UTC(),
-		"message": map[string]any{"role": role, "content": []any{map[string]any{"type": "text", "text": text}}},
-	})
+	line, err := transcript.Compose(session, s.project, role, text, time.Now())
 	if err != nil {
 		return err
 	}
@@ -66,18 +64,10 @@ func (s *stage) transcribe(session, role, text string) error {
 		return err
 	}
 	defer file.Close()
-	_, err = file.Write(append(line, '\n'))
+	_, err = file.Write(line)
 	return err
 }
 
-// transcript is where Claude Code keeps the transcript of a session: in a folder that is named after the
-// project's path, with a dash for all but letters and digits.
 func (s *stage) transcript(session string) string {
-	folder := strings.Map(func(c rune) rune {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
-			return c
-		}
-		return '-'
-	}, s.project)
-	return filepath.Join(s.home, ".claude", "projects", folder, session+".jsonl")
+	return transcript.Path(filepath.Join(s.home, ".claude"), s.project, session)
 }

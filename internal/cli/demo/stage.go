@@ -1,10 +1,8 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +14,9 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/process"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
@@ -144,31 +144,21 @@ func (s *stage) write(name, text string) error {
 	return os.WriteFile(filepath.Join(s.project, filepath.FromSlash(name)), []byte(text), 0o600)
 }
 
-// answer is what stopgate says to Claude Code.
-type answer struct {
-	Decision string `json:"decision"`
-	Reason   string `json:"reason"`
-	Message  string `json:"systemMessage"`
-}
-
 // hook sends what Claude Code would send.
-func (s *stage) hook(ctx context.Context, event, session string, fields map[string]any) (a answer, err error) {
-	payload := map[string]any{
-		"hook_event_name": event, "session_id": session, "prompt_id": fmt.Sprintf("prompt-%d", s.stops), "cwd": s.project,
-		"transcript_path": s.transcript(session),
-	}
-	for name, value := range fields {
-		payload[name] = value
-	}
-	text, err := json.Marshal(payload)
+func (s *stage) hook(ctx context.Context, session string, p hook.Payload) (hook.Printed, error) {
+	base := p.Common()
+	base.SessionID, base.TranscriptPath, base.CWD = session, s.transcript(session), s.project
+	base.PromptID = fmt.Sprintf("prompt-%d", s.stops)
+
+	text, err := hook.Encode(p)
 	if err != nil {
-		return a, err
+		return hook.Printed{}, err
 	}
-	said, err := s.command(ctx, text, s.stopgate, "hook", event)
-	if err != nil || len(bytes.TrimSpace([]byte(said))) == 0 {
-		return a, err
+	said, err := s.command(ctx, text, s.stopgate, "hook", string(p.Event()))
+	if err != nil {
+		return hook.Printed{}, err
 	}
-	return a, json.Unmarshal([]byte(said), &a)
+	return hook.ParseAnswer([]byte(said))
 }
 
 func (s *stage) print(text string) { fmt.Fprintln(s.out, text) }
@@ -187,11 +177,7 @@ func (s *stage) wrap(beginning, text string, colour func(string) string) {
 
 // pause gives a person who watches time to read.
 func (s *stage) pause(ctx context.Context) {
-	if !s.watched {
-		return
-	}
-	select {
-	case <-time.After(900 * time.Millisecond):
-	case <-ctx.Done():
+	if s.watched {
+		_ = pause.For(ctx, 900*time.Millisecond) // what follows ends with the context
 	}
 }

@@ -2,7 +2,6 @@ package entry
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/agentdir"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/stop"
-	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // The commands here answer a stop by one keeper alone. Whatever stands behind their names, the
@@ -37,7 +35,7 @@ Exit code: always 0.`,
 }
 
 func stopHook() int {
-	return answerAlone("Stop hook error: ", `{"decision":"approve","status":"error","message":%[1]s,"systemMessage":%[1]s}`,
+	return answerAlone("Stop hook error: ", stop.StopHookFailed,
 		func(s *stop.Service) stop.Reply { return s.StopHook(context.Background(), os.Stdin) })
 }
 
@@ -61,7 +59,7 @@ Exit code: always 0.`,
 }
 
 func supervisorHook() int {
-	return answerAlone("stopgate: supervisor: ", `{"systemMessage":%s}`,
+	return answerAlone("stopgate: supervisor: ", stop.Telling,
 		func(s *stop.Service) stop.Reply { return s.SupervisorHook(context.Background(), os.Stdin) })
 }
 
@@ -93,7 +91,7 @@ Exit code: always 0.`,
 }
 
 func agentHook(agent string) int {
-	return answerAlone("stopgate: the stop was not checked: ", `{"systemMessage":%s}`,
+	return answerAlone("stopgate: the stop was not checked: ", stop.Telling,
 		func(s *stop.Service) stop.Reply {
 			switch ids := agentdir.Find(s.StateDir, agent); len(ids) {
 			case 0: // the daemon did not start it
@@ -101,22 +99,22 @@ func agentHook(agent string) int {
 				agent = ids[0]
 			default:
 				text := fmt.Sprintf("stopgate: the stop was not checked: agent %s is ambiguous (%d matches)", agent, len(ids))
-				return stop.Reply{Stdout: hook.Answer{}.Tell(text).Bytes()}
+				return stop.Telling(text)
 			}
 			return s.AgentStop(context.Background(), agent, os.Stdin)
 		})
 }
 
-// answerAlone prints the answer of one keeper. Where it cannot even be asked, that is told in an
-// object of the form that its caller knows.
-func answerAlone(failed, form string, answer func(*stop.Service) stop.Reply) int {
-	service, err := newService()
-	if err != nil {
-		text, _ := json.Marshal(failed + err.Error()) // a string always encodes
-		fmt.Printf(form+"\n", text)
-		return term.ExitOK
+// answerAlone prints the answer of one keeper. Where it cannot even be asked, that is told in
+// the form that its caller knows.
+func answerAlone(failed string, telling func(message string) stop.Reply, answer func(*stop.Service) stop.Reply) int {
+	var reply stop.Reply
+	if service, err := newService(); err != nil {
+		reply = telling(failed + err.Error())
+	} else {
+		reply = answer(service)
 	}
-	_, _ = os.Stdout.Write(answer(service).Stdout) // a client that is gone needs no answer
+	_, _ = os.Stdout.Write(reply.Stdout) // a client that is gone needs no answer
 	return term.ExitOK
 }
 

@@ -60,7 +60,7 @@ func printStatusLine(stdin *os.File, out io.Writer) {
 	}
 	ownEnvironment()
 	raw, err := hook.Read(stdin, statusPatience)
-	in, ok := statusline.Parse(raw)
+	in, ok := hook.DecodeStatusLine(raw)
 	state, noState := paths.StateDir()
 	if err != nil || !ok || noState != nil {
 		fmt.Fprintln(out, "stopgate: no status")

@@ -48,7 +48,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
   stopgate agent list --watch
   stopgate agent list --json | jq -r '.[].id'`,
 		PreRunE: func(*cobra.Command, []string) error { return n.check(cmd) },
-	}, "include agent runs that have ended", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+	}, "include agent runs that have ended", func(ctx context.Context, p *Daemon, all bool) (term.Glimpse, error) {
 		if err := p.checkHost(ctx, n.host); err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 }
 
 // agents are those that there are; with all also the agent runs that are at their end.
-func (p *Plane) agents(ctx context.Context, f daemonapi.Filter, all bool) ([]daemonapi.Agent, error) {
+func (p *Daemon) agents(ctx context.Context, f daemonapi.Filter, all bool) ([]daemonapi.Agent, error) {
 	runsFilter := f
 	f.Limit = 0
 	agents, err := p.SomeAgents(ctx, f)
@@ -144,7 +144,7 @@ func agentTitle(a *daemonapi.Agent) string {
 // findAgent finds the agent that somebody means: by its id or the beginning of it, or by
 // the pipeline or agent run that has it, or had it last. One that never had any gives an
 // agent without an id.
-func (p *Plane) findAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
+func (p *Daemon) findAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	m, err := p.meant(ctx, id)
 	if err != nil {
 		return daemonapi.Agent{}, err
@@ -175,7 +175,7 @@ func agentOf(o *daemonapi.Owner) daemonapi.Agent {
 var errNoAgent = errors.New("it has no agent")
 
 // someAgent finds the agent that somebody means, where there is one.
-func (p *Plane) someAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
+func (p *Daemon) someAgent(ctx context.Context, id string) (daemonapi.Agent, error) {
 	a, err := p.findAgent(ctx, id)
 	if err == nil && a.ID == "" {
 		err = term.WithHint(fmt.Errorf("%s: %w", id, errNoAgent), "list agents with: stopgate agent list")
@@ -185,7 +185,7 @@ func (p *Plane) someAgent(ctx context.Context, id string) (daemonapi.Agent, erro
 
 // agentIDs completes the ids of agents, in at most so many arguments.
 func agentIDs(most int) cobra.CompletionFunc {
-	return completing(most, func(ctx context.Context, p *Plane, _ []string) (words []string) {
+	return completing(most, func(ctx context.Context, p *Daemon, _ []string) (words []string) {
 		all, _ := p.Agents(ctx)
 		for i := range all {
 			words = append(words, shortID(all[i].ID)+"\t"+plain.Line(all[i].Name)+" "+all[i].Status+all[i].On())

@@ -45,7 +45,7 @@ or the daemon is not running.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var where daemonapi.Terminal
-			err := Asking(func(ctx context.Context, p *Plane, args []string) (err error) {
+			err := Asking(func(ctx context.Context, p *Daemon, args []string) (err error) {
 				where, err = p.terminalOf(ctx, args[0])
 				return err
 			})(cmd, args)
@@ -71,7 +71,7 @@ func needsTerminal(cmd *cobra.Command, id string) error {
 
 // terminalOf is where the agent that somebody means is to be seen. One that has ended has
 // said something before, which people want to know then.
-func (p *Plane) terminalOf(ctx context.Context, id string) (daemonapi.Terminal, error) {
+func (p *Daemon) terminalOf(ctx context.Context, id string) (daemonapi.Terminal, error) {
 	a, err := p.someAgent(ctx, id)
 	if err != nil {
 		return daemonapi.Terminal{}, err
@@ -100,7 +100,7 @@ func (p *Plane) terminalOf(ctx context.Context, id string) (daemonapi.Terminal, 
 }
 
 // tellLast says what an agent said last, as far as that is known.
-func (p *Plane) tellLast(a *daemonapi.Agent) {
+func (p *Daemon) tellLast(a *daemonapi.Agent) {
 	dir, err := agentdir.At(p.stateDir, a.ID)
 	if err != nil {
 		return

@@ -31,7 +31,7 @@ Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 		Example: `  stopgate agent logs 3f9a12bc
   stopgate agent logs 3f9a12bc --follow`,
 		Args: ids(term.OneArg, 1),
-		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
+		RunE: Asking(func(ctx context.Context, p *Daemon, args []string) error {
 			a, err := p.findAgent(ctx, args[0])
 			switch {
 			case err != nil:
@@ -60,7 +60,7 @@ const talkEvery = 200 * time.Millisecond
 
 // talk prints the conversation of an agent.
 type talk struct {
-	*Plane
+	*Daemon
 	agent    daemonapi.Agent
 	paint    term.Paint
 	width    int
@@ -70,8 +70,8 @@ type talk struct {
 	convo    transcript.Conversation
 }
 
-func newTalk(p *Plane, a daemonapi.Agent) *talk {
-	t := &talk{Plane: p, agent: a, paint: term.PaintFor(p.out), width: term.WidthOf(p.out), now: time.Now}
+func newTalk(p *Daemon, a daemonapi.Agent) *talk {
+	t := &talk{Daemon: p, agent: a, paint: term.PaintFor(p.out), width: term.WidthOf(p.out), now: time.Now}
 	t.day = t.now().Local().Format(time.DateOnly)
 	return t
 }

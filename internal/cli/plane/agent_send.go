@@ -35,7 +35,7 @@ started, or the machine of the fleet that the agent is on does not answer.`,
 		}, 1),
 		PreRunE:           forPeople,
 		ValidArgsFunction: agentIDs(1),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		a, err := p.someAgent(ctx, args[0])
 		if err != nil {
 			return err
@@ -78,12 +78,12 @@ on does not answer.`,
 		Args:              ids(someArgs, math.MaxInt),
 		PreRunE:           forPeople,
 		ValidArgsFunction: agentIDs(math.MaxInt),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		return p.each(ctx, args, func(arg string) error { return p.kill(ctx, arg) })
 	})
 }
 
-func (p *Plane) kill(ctx context.Context, id string) error {
+func (p *Daemon) kill(ctx context.Context, id string) error {
 	a, err := p.someAgent(ctx, id)
 	if err != nil {
 		return err

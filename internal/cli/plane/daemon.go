@@ -46,7 +46,7 @@ Exit code 0: stopped. 1: it could not run, or another daemon is running.`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := newPlane(cmd)
+			p, err := newDaemon(cmd)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ Exit code 0: running. 3: it could not be started.`,
   stopgate daemon start --despite-damage`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
+	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		p.despite = despite
 		started, err := p.wake(ctx)
 		if err != nil {
@@ -96,7 +96,7 @@ Exit code 0: running. 3: it could not be started.`,
 }
 
 // tellRunning says which daemon runs.
-func (p *Plane) tellRunning(ctx context.Context, word string) error {
+func (p *Daemon) tellRunning(ctx context.Context, word string) error {
 	version, err := p.Version(ctx)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ has not stopped, or with --kill something it started still runs.`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		PreRunE:           notForAgents,
-		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
+		RunE: Asking(func(ctx context.Context, p *Daemon, _ []string) error {
 			stopped, err := p.Halt(ctx, kill)
 			if err != nil {
 				return err
@@ -150,7 +150,7 @@ Exit code 0: running. 1: this is an agent's shell. 3: it did not stop or could n
 		Args:                  term.NoArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		PreRunE:               notForAgents,
-		RunE: Asking(func(ctx context.Context, p *Plane, _ []string) error {
+		RunE: Asking(func(ctx context.Context, p *Daemon, _ []string) error {
 			if _, err := p.Halt(ctx, false); err != nil {
 				return err
 			}
@@ -173,7 +173,7 @@ Exit code 0: running. 1: running, with problems. 3: not running, or not ready ye
   stopgate daemon status --json | jq .pipelines`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
+	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		status, err := p.StatusSoon(ctx)
 		switch {
 		case IsDown(err):
@@ -188,7 +188,7 @@ Exit code 0: running. 1: running, with problems. 3: not running, or not ready ye
 }
 
 // StatusSoon does not wait long: one that takes its time is worth knowing of.
-func (p *Plane) StatusSoon(ctx context.Context) (daemonapi.Status, error) {
+func (p *Daemon) StatusSoon(ctx context.Context) (daemonapi.Status, error) {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -208,7 +208,7 @@ var _ term.Failing = runningStatus{}
 func (s runningStatus) Failure() error { return term.FailedIf(len(s.Trouble) > 0) }
 
 // tellDown says that no daemon answers.
-func (p *Plane) tellDown() error {
+func (p *Daemon) tellDown() error {
 	state, text, hint := "not_running", "not running", "start it with: stopgate daemon start"
 	if held, _ := p.held(); held { // else it cannot be running
 		state, text, hint = "not_ready", "not ready: it is starting or stopping"+p.holder(), "wait for it with: stopgate daemon start"
@@ -264,7 +264,7 @@ replace the store with the copy.
 Exit code 0: the copy is complete and on disk. 1: the copy failed. 3: the daemon is not running.`,
 		Example: `  stopgate daemon backup stopgate-backup.db`,
 		Args:    term.OneArg,
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		path, err := filepath.Abs(args[0])
 		if err != nil {
 			return err
@@ -284,14 +284,14 @@ Exit code 0: the copy is complete and on disk. 1: the copy failed. 3: the daemon
 
 // noBackup says why there is none. A place that cannot be written to is no mistake in the
 // command line.
-func (p *Plane) noBackup(ctx context.Context, err error) error {
+func (p *Daemon) noBackup(ctx context.Context, err error) error {
 	if daemonapi.Code(err) == "invalid" {
 		return term.WithCode(p.explain(ctx, err), term.ExitFailed)
 	}
 	return err
 }
 
-func (p *Plane) tellBackup(path string) error {
+func (p *Daemon) tellBackup(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("the daemon reported a backup that cannot be read: %w", err)

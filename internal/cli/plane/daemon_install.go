@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -41,7 +42,7 @@ Exit code 0: installed, or already installed. 1: the unit was edited; --force ov
   systemctl --user status stopgated`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.install(ctx, force) }),
+		RunE:              Asking(func(ctx context.Context, p *Daemon, _ []string) error { return p.install(ctx, force) }),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "even if the unit was edited")
 	return cmd
@@ -60,13 +61,13 @@ Exit code 0: removed, or not installed. 1: the unit was edited; --force removes 
 		Example:           `  stopgate daemon uninstall`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              Asking(func(ctx context.Context, p *Plane, _ []string) error { return p.Uninstall(ctx, force) }),
+		RunE:              Asking(func(ctx context.Context, p *Daemon, _ []string) error { return p.Uninstall(ctx, force) }),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "even if the unit was edited")
 	return cmd
 }
 
-func (p *Plane) install(ctx context.Context, force bool) error {
+func (p *Daemon) install(ctx context.Context, force bool) error {
 	path, err := UnitPath(os.Getenv)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (p *Plane) install(ctx context.Context, force bool) error {
 	return p.tellSystemd(ctx, []string{"daemon-reload"}, []string{"enable", "--now", unitName})
 }
 
-func (p *Plane) Uninstall(ctx context.Context, force bool) error {
+func (p *Daemon) Uninstall(ctx context.Context, force bool) error {
 	path, err := UnitPath(os.Getenv)
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (p *Plane) Uninstall(ctx context.Context, force bool) error {
 	return p.tellSystemd(ctx, []string{"daemon-reload"})
 }
 
-func (p *Plane) removeUnit(path string) error {
+func (p *Daemon) removeUnit(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func systemctl(ctx context.Context, args ...string) error {
 }
 
 // tellSystemd runs systemctl with each of the arguments, and shows that.
-func (p *Plane) tellSystemd(ctx context.Context, all ...[]string) error {
+func (p *Daemon) tellSystemd(ctx context.Context, all ...[]string) error {
 	for _, args := range all {
 		line := "systemctl --user " + strings.Join(args, " ")
 		if err := systemctl(ctx, args...); err != nil {
@@ -243,7 +244,7 @@ func (p *Plane) tellSystemd(ctx context.Context, all ...[]string) error {
 }
 
 // byHand says what to do where there is no systemctl.
-func (p *Plane) byHand(what string) error {
+func (p *Daemon) byHand(what string) error {
 	fmt.Fprintf(p.errOut, "stopgate: systemctl was not found; on a machine with systemd, run: systemctl --user daemon-reload\n")
 	if what != "daemon-reload" {
 		fmt.Fprintf(p.errOut, "then run: systemctl --user %s %s\n", what, unitName)
@@ -278,13 +279,13 @@ func hasUnit(getenv func(string) string) bool {
 
 // launchUnit has systemd start the daemon, and waits until that can be asked. systemd
 // itself does not say when that is.
-func (p *Plane) launchUnit(ctx context.Context) error {
+func (p *Daemon) launchUnit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	if err := systemctl(ctx, "start", unitName); err != nil {
 		return unitFailed(fmt.Errorf("systemd could not start the daemon: %w", err))
 	}
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		_, err := p.Version(ctx)
 		switch {
 		case !IsDown(err):
@@ -292,13 +293,10 @@ func (p *Plane) launchUnit(ctx context.Context) error {
 		case systemctl(ctx, "is-active", "--quiet", unitName) != nil:
 			return unitFailed(errors.New("systemd could not run the daemon"))
 		}
-		select {
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return unitFailed(fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience)))
-			}
-			return ctx.Err()
-		case <-time.After(pause):
+		if err := pause.For(ctx, wait); errors.Is(err, context.DeadlineExceeded) {
+			return unitFailed(fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience)))
+		} else if err != nil {
+			return err
 		}
 	}
 }

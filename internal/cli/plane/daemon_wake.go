@@ -22,6 +22,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/logfile"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -33,7 +34,7 @@ const daemonLog = "daemon.log"
 const startPatience = 2 * time.Minute
 
 // wake starts the daemon where there is none, and reports whether it did.
-func (p *Plane) wake(ctx context.Context) (started bool, err error) {
+func (p *Daemon) wake(ctx context.Context) (started bool, err error) {
 	if err := daemonapi.CheckSocket(daemonapi.Socket(p.stateDir)); err != nil {
 		return false, term.CannotRun(err, "use a shorter path: export STOPGATE_STATE_DIR=$HOME/.stopgate")
 	}
@@ -62,7 +63,7 @@ func (p *Plane) wake(ctx context.Context) (started bool, err error) {
 }
 
 // noPlace says that the daemon cannot be started where its files cannot be written.
-func (p *Plane) noPlace(ctx context.Context, err error) error {
+func (p *Daemon) noPlace(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (p *Plane) noPlace(ctx context.Context, err error) error {
 }
 
 // hung says that a daemon is there and does nothing.
-func (p *Plane) hung() error {
+func (p *Daemon) hung() error {
 	hint := "its log is " + filepath.Join(p.stateDir, "logs", daemonLog)
 	if pid := p.holderPID(); pid > 0 {
 		hint = fmt.Sprintf("if it is suspended, continue it with: kill -CONT %[1]d\notherwise stop it with: kill %[1]d (or kill -KILL %[1]d), then: stopgate daemon start\n%[2]s", pid, hint)
@@ -82,10 +83,10 @@ func (p *Plane) hung() error {
 // settle waits for a daemon that has not yet begun to answer, or no longer does and has
 // not ended: its lock is held. It returns the daemon that can be asked then, if any, and
 // whether there was one.
-func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *daemonapi.Version, was bool, err error) {
+func (p *Daemon) settle(ctx context.Context, patience time.Duration) (running *daemonapi.Version, was bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		version, err := p.Version(limited)
 		switch {
 		case err == nil:
@@ -101,13 +102,11 @@ func (p *Plane) settle(ctx context.Context, patience time.Duration) (running *da
 			return nil, was, err
 		}
 		was = true
-		select {
-		case <-limited.Done():
+		if pause.For(limited, wait) != nil {
 			if ctx.Err() != nil {
 				return nil, was, ctx.Err()
 			}
 			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither answered nor stopped within %s", p.holder(), plain.Duration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
-		case <-time.After(pause):
 		}
 	}
 }
@@ -117,11 +116,11 @@ func ending(err error) bool { return IsDown(err) || errors.Is(err, daemonapi.Err
 
 // held reports whether a daemon has the state directory, also one that cannot be asked.
 // A daemon that starts has the patience for those who look.
-func (p *Plane) held() (bool, error) { return lockfile.Held(p.lockPath()) }
+func (p *Daemon) held() (bool, error) { return lockfile.Held(p.lockPath()) }
 
 // remains says what is left of a daemon that does not answer and has not stopped as it should;
 // "" where none is expected to run.
-func (p *Plane) remains() string {
+func (p *Daemon) remains() string {
 	held, err := p.held()
 	switch {
 	case err != nil:
@@ -137,10 +136,10 @@ func (p *Plane) remains() string {
 }
 
 // lockPath is held by a daemon for as long as it lives.
-func (p *Plane) lockPath() string { return filepath.Join(p.stateDir, "daemon.lock") }
+func (p *Daemon) lockPath() string { return filepath.Join(p.stateDir, "daemon.lock") }
 
 // holder names the process that has the lock, where that is known.
-func (p *Plane) holder() string {
+func (p *Daemon) holder() string {
 	if pid := p.holderPID(); pid > 0 {
 		return fmt.Sprintf(" (process %d)", pid)
 	}
@@ -148,14 +147,14 @@ func (p *Plane) holder() string {
 }
 
 // holderPID is 0 where nobody knows.
-func (p *Plane) holderPID() int {
+func (p *Daemon) holderPID() int {
 	text, _ := os.ReadFile(filepath.Join(p.stateDir, "daemon.pid")) // then nobody does
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
 }
 
 // launch starts the daemon and waits until it is ready or says why it cannot be.
-func (p *Plane) launch(ctx context.Context) error {
+func (p *Daemon) launch(ctx context.Context) error {
 	program, err := here.FindProgram("stopgated", os.Environ())
 	if err != nil {
 		return err
@@ -180,7 +179,7 @@ func (p *Plane) launch(ctx context.Context) error {
 }
 
 // daemonArgs are the arguments of stopgated.
-func (p *Plane) daemonArgs() []string {
+func (p *Daemon) daemonArgs() []string {
 	if p.despite {
 		return []string{"daemon", "--despite-damage"}
 	}
@@ -189,12 +188,12 @@ func (p *Plane) daemonArgs() []string {
 
 // daemonEnviron is the environment of the daemon, which may stand elsewhere: where the
 // state directory is must not depend on that.
-func (p *Plane) daemonEnviron(env []string) []string {
+func (p *Daemon) daemonEnviron(env []string) []string {
 	return append(environ.WithoutSession(env), "STOPGATE_STATE_DIR="+p.stateDir)
 }
 
 // readReady reads the one line that a daemon writes at its start.
-func (p *Plane) readReady(ctx context.Context, ready io.Reader, ended func() string, log string) error {
+func (p *Daemon) readReady(ctx context.Context, ready io.Reader, ended func() string, log string) error {
 	var word struct {
 		Ready bool   `json:"ready"`
 		Error string `json:"error"`
@@ -249,7 +248,7 @@ func lastWords(log string) string {
 const stopPatience = time.Minute
 
 // Halt ends the daemon and waits until it has. It reports whether there was one.
-func (p *Plane) Halt(ctx context.Context, kill bool) (stopped bool, err error) {
+func (p *Daemon) Halt(ctx context.Context, kill bool) (stopped bool, err error) {
 	running, was, err := p.settle(ctx, stopPatience)
 	switch {
 	case err == nil && !was && kill && p.leftRunning():
@@ -277,7 +276,7 @@ func (p *Plane) Halt(ctx context.Context, kill bool) (stopped bool, err error) {
 
 // awaitEnd waits until a daemon has ended. Its lock is what the next one has to wait for, which may
 // have it before we do: then another process answers.
-func (p *Plane) awaitEnd(ctx context.Context, pid int) error {
+func (p *Daemon) awaitEnd(ctx context.Context, pid int) error {
 	for end := time.Now().Add(stopPatience); ; {
 		release, err := lockfile.Acquire(ctx, p.lockPath(), 500*time.Millisecond)
 		if err == nil {
@@ -300,7 +299,7 @@ func (p *Plane) awaitEnd(ctx context.Context, pid int) error {
 }
 
 // left says what a daemon that has ended was to end as well, and did not, or may not have.
-func (p *Plane) left(answer error, kill bool) error {
+func (p *Daemon) left(answer error, kill bool) error {
 	var refusal *daemonapi.Error
 	switch {
 	case errors.As(answer, &refusal):

@@ -22,7 +22,7 @@ import (
 func TestHaltOfOneThatEnds(t *testing.T) {
 	for _, kill := range []bool{false, true} {
 		state := t.TempDir()
-		p := &Plane{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+		p := &Daemon{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 		if stopped, err := p.Halt(t.Context(), kill); stopped || err != nil {
 			t.Errorf("kill %t, none: %t, %v", kill, stopped, err)
 		}
@@ -58,7 +58,7 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 	go next.Serve(listener)
 	defer next.Close()
 
-	p := &Plane{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+	p := &Daemon{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 	if err := p.awaitEnd(t.Context(), 1); err != nil {
 		t.Errorf("the next daemon answers: %v", err)
 	}
@@ -71,7 +71,7 @@ func TestAwaitEndOfOneThatWasReplaced(t *testing.T) {
 
 // Who asked for everything to end is told what did not, or may not have.
 func TestLeft(t *testing.T) {
-	p := &Plane{Client: daemonapi.At(t.TempDir())}
+	p := &Daemon{Client: daemonapi.At(t.TempDir())}
 	refusal := &daemonapi.Error{Failure: daemonapi.Failure{Code: "conflict", Error: "1 command may go on"}}
 	for _, test := range []struct {
 		told error
@@ -105,7 +105,7 @@ func TestSettleAfterAKill(t *testing.T) {
 		listener.Close()
 		release()
 	}()
-	p := &Plane{Client: daemonapi.At(state), stateDir: state}
+	p := &Daemon{Client: daemonapi.At(state), stateDir: state}
 	if running, _, err := p.settle(t.Context(), time.Minute); running != nil || err != nil {
 		t.Errorf("%v, %v", running, err)
 	}
@@ -113,7 +113,7 @@ func TestSettleAfterAKill(t *testing.T) {
 
 func TestSettleGivesUp(t *testing.T) {
 	state := t.TempDir()
-	p := &Plane{Client: daemonapi.At(state), stateDir: state}
+	p := &Daemon{Client: daemonapi.At(state), stateDir: state}
 	release, err := lockfile.Acquire(t.Context(), filepath.Join(state, "daemon.lock"), 0)
 	check(t, err)
 	defer release()

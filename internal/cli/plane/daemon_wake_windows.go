@@ -7,7 +7,7 @@ import (
 
 // There is no daemon here, and the command line refuses what needs one.
 
-func (p *Plane) leftRunning() bool { return false }
+func (p *Daemon) leftRunning() bool { return false }
 
 func startDaemon(string, []string, []string, *os.File) (ready *os.File, ended func() string, err error) {
 	return nil, nil, errors.ErrUnsupported

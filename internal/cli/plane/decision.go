@@ -49,7 +49,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
   stopgate decision list --watch
   stopgate decision list --json | jq -r '.[].id'`,
 		PreRunE: func(*cobra.Command, []string) error { return n.check(cmd) },
-	}, "include settled decisions", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+	}, "include settled decisions", func(ctx context.Context, p *Daemon, all bool) (term.Glimpse, error) {
 		if err := p.checkHost(ctx, n.host); err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 }
 
 // decisions are those that are open, and with all those that are settled.
-func (p *Plane) decisions(ctx context.Context, f daemonapi.Filter, all bool) ([]daemonapi.Decision, error) {
+func (p *Daemon) decisions(ctx context.Context, f daemonapi.Filter, all bool) ([]daemonapi.Decision, error) {
 	settledFilter := f
 	f.Limit = 0
 	open, err := p.SomeDecisions(ctx, false, f)
@@ -79,7 +79,7 @@ func (p *Plane) decisions(ctx context.Context, f daemonapi.Filter, all bool) ([]
 }
 
 // findDecision finds the decision that an id, or a prefix of one, stands for.
-func (p *Plane) findDecision(ctx context.Context, id string) (string, error) {
+func (p *Daemon) findDecision(ctx context.Context, id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
@@ -104,7 +104,7 @@ Exit code 0: shown. 2: no such decision. 3: the daemon is not running.`,
 		Example:           `  stopgate decision show 9f8e7d6c`,
 		Args:              term.OneArg,
 		ValidArgsFunction: decisionIDs(false),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		id, err := p.findDecision(ctx, args[0])
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ or option. 3: the daemon could not be started, or the machine of the fleet that 
 		Args:              ids(someArgs, 1),
 		PreRunE:           forPeople,
 		ValidArgsFunction: decisionIDs(true),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		answer := daemonapi.Answer{ID: daemonapi.NewID(), Message: message}
 		if len(args) == 2 {
 			answer.Option = args[1]
@@ -179,7 +179,7 @@ func refused(cmd *cobra.Command, marker string) error {
 	return term.WithHint(err, "run it in your own terminal; an agent asks for it with: stopgate emit agent:signal")
 }
 
-func (p *Plane) answer(ctx context.Context, arg string, answer daemonapi.Answer) error {
+func (p *Daemon) answer(ctx context.Context, arg string, answer daemonapi.Answer) error {
 	id, err := p.findDecision(ctx, arg)
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func decisionIDs(options bool) cobra.CompletionFunc {
 	if options {
 		most = math.MaxInt
 	}
-	return completing(most, func(ctx context.Context, p *Plane, typed []string) (words []string) {
+	return completing(most, func(ctx context.Context, p *Daemon, typed []string) (words []string) {
 		open, _ := p.Decisions(ctx, false)
 		for i := range open {
 			d := &open[i]

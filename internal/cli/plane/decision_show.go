@@ -14,7 +14,7 @@ import (
 )
 
 // showDecision shows all that a person needs to decide.
-func (p *Plane) showDecision(ctx context.Context, d *daemonapi.Decision) error {
+func (p *Daemon) showDecision(ctx context.Context, d *daemonapi.Decision) error {
 	s := decisionShow{Decision: d, paint: term.PaintFor(p.out), width: term.WidthOf(p.out), now: time.Now()}
 	if d.Agent != "" && d.Resolved == nil {
 		if a, err := p.Agent(ctx, d.Agent); err == nil { // it is a help, no more

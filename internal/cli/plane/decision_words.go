@@ -97,18 +97,7 @@ func spent(usd float64, tokens int64) string {
 		parts = append(parts, fmt.Sprintf("$%.2f", usd))
 	}
 	if tokens > 0 {
-		parts = append(parts, tokenCount(tokens)+" tokens")
+		parts = append(parts, plain.Digits(tokens)+" tokens")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// tokenCount is a number in a few digits.
-func tokenCount(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprint(n)
-	case n < 10_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%dM", n/1_000_000)
 }

@@ -30,7 +30,7 @@ func RunErrand(args []string) (code int, isErrand bool) {
 }
 
 // leftRunning reports whether something runs that a daemon has started which is gone.
-func (p *Plane) leftRunning() bool {
+func (p *Daemon) leftRunning() bool {
 	dir := filepath.Join(p.stateDir, "errands")
 	entries, _ := os.ReadDir(dir) // none: nothing was started
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return errand.Runs(filepath.Join(dir, e.Name())) })

@@ -154,7 +154,7 @@ func changesFleet(what string, daemon bool, cmd *cobra.Command) *cobra.Command {
 		if err := trust.RequirePerson(what, *yes); err != nil || !daemon {
 			return err
 		}
-		p, err := newPlane(cmd)
+		p, err := newDaemon(cmd)
 		if err != nil {
 			return err
 		}

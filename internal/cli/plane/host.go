@@ -18,7 +18,7 @@ import (
 func hostFlag(cmd *cobra.Command, host *string, what string) {
 	cmd.Flags().StringVar(host, "host", "", what)
 	term.CompleteFlag(cmd, "host", func(ctx context.Context) (words []string) {
-		p, err := newPlane(cmd)
+		p, err := newDaemon(cmd)
 		if err != nil {
 			return nil
 		}
@@ -31,7 +31,7 @@ func hostFlag(cmd *cobra.Command, host *string, what string) {
 }
 
 // checkHost refuses a machine that is not in the fleet. Its list would be empty.
-func (p *Plane) checkHost(ctx context.Context, host string) error {
+func (p *Daemon) checkHost(ctx context.Context, host string) error {
 	if host == "" || host == daemonapi.Here {
 		return nil
 	}
@@ -95,7 +95,7 @@ func withHosts(rows [][]string, at int, p term.Paint, away []daemonapi.Away, col
 const lookEvery = 2 * time.Second
 
 // fromAfar tells when it is time to look again at what other machines show; never where there are none.
-func (p *Plane) fromAfar(ctx context.Context) (tick <-chan time.Time, stop func()) {
+func (p *Daemon) fromAfar(ctx context.Context) (tick <-chan time.Time, stop func()) {
 	f, err := p.Fleet(ctx)
 	if err != nil || f.Name == "" {
 		return nil, func() {}
@@ -157,7 +157,7 @@ func steadyDecision(d daemonapi.Decision) daemonapi.Decision {
 func byTheMinute(seconds float64) float64 { return math.Floor(seconds/60) * 60 }
 
 // elsewhere is the command that does something on another machine.
-func (p *Plane) elsewhere(ctx context.Context, host, command string) string {
+func (p *Daemon) elsewhere(ctx context.Context, host, command string) string {
 	if f, err := p.Fleet(ctx); err == nil {
 		if m, found := f.Find(host); found && m.User != "" {
 			host = m.User + "@" + host

@@ -78,7 +78,7 @@ func TestIssue20JSONStaysWhileNothingHappens(t *testing.T) {
 }
 
 // fleetDaemon answers as a machine of a fleet, whose daemon has no news.
-func fleetDaemon(t *testing.T, state string) *Plane {
+func fleetDaemon(t *testing.T, state string) *Daemon {
 	listener, err := net.Listen("unix", daemonapi.Socket(state))
 	checktest.OK(t, err)
 	mux := http.NewServeMux()
@@ -100,7 +100,7 @@ func fleetDaemon(t *testing.T, state string) *Plane {
 	server := &http.Server{Handler: mux}
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
-	return &Plane{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+	return &Daemon{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 }
 
 // What other machines do is no news of this daemon, and is seen all the same: once.

@@ -59,7 +59,7 @@ answer; nothing was added, unless the message says that this is not known.`,
 			return nil
 		},
 		ValidArgsFunction: completeCommand,
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		a.ID, a.Command, a.Args = daemonapi.NewID(), args[0], args[1:]
 		if a.ProjectName == "" {
 			var err error
@@ -96,7 +96,7 @@ func jobProject() (string, error) {
 }
 
 // addJob adds a job, and says what it waits for if no machine is about to take it.
-func (p *Plane) addJob(ctx context.Context, a daemonapi.AddJob) error {
+func (p *Daemon) addJob(ctx context.Context, a daemonapi.AddJob) error {
 	j, err := insistOnFleet(ctx, p, func() (daemonapi.Job, error) { return p.AddJob(ctx, a) })
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p *Plane) addJob(ctx context.Context, a daemonapi.AddJob) error {
 }
 
 // tellWaits says why no machine takes a job that was added.
-func tellWaits(p *Plane, why ...string) {
+func tellWaits(p *Daemon, why ...string) {
 	for _, reason := range why {
 		for _, line := range term.Wrapped("it waits: ", plain.Line(reason), term.WidthOf(p.errOut)) {
 			fmt.Fprintln(p.errOut, line)
@@ -133,7 +133,7 @@ does not answer, or knows no jobs because it is not connected.`,
   stopgate job list --all --json | jq -r '.[] | select(.status == "failed").id'`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
+	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		f := daemonapi.Filter{Status: "pending,claimed,running,lost"}
 		if all {
 			f.Status = ""
@@ -164,7 +164,7 @@ fleet does not answer.`,
 		Example:           `  stopgate job show 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		j, err := p.Job(ctx, args[0])
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ does not answer; nothing was changed, unless the message says that this is not k
 		Example:           `  stopgate job cancel 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		j, err := insistOnFleet(ctx, p, func() (daemonapi.Job, error) { return p.CancelJob(ctx, args[0]) })
 		if err != nil {
 			return err
@@ -203,7 +203,7 @@ does not answer; nothing was changed, unless the message says that this is not k
 
 // jobIDs completes the ids of jobs that have not ended.
 func jobIDs(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	return completing(1, func(ctx context.Context, p *Plane, _ []string) (ids []string) {
+	return completing(1, func(ctx context.Context, p *Daemon, _ []string) (ids []string) {
 		jobs, _ := p.Jobs(ctx, daemonapi.Filter{Status: "pending,claimed,running,lost"}) // else there is nothing to complete
 		for i := range jobs {
 			ids = append(ids, shortID(jobs[i].ID)+"\t"+plain.Line(jobs[i].Command)+" "+jobs[i].Status)

@@ -35,7 +35,7 @@ does not answer, or the fleet cannot be reached.`,
 		Example:           `  stopgate job cap list`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
+	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		caps, err := p.Caps(ctx)
 		if nothing, why := p.nothingToList(ctx, err); nothing {
 			return p.listEmpty(why)
@@ -98,7 +98,7 @@ says that this is not known.`,
 		if set.Jobs == nil && set.USD == nil {
 			return term.BadUsage(errors.New("job cap set needs --jobs or --usd"), "usage: "+cmd.UseLine())
 		}
-		return acting(func(ctx context.Context, p *Plane, _ []string) error {
+		return acting(func(ctx context.Context, p *Daemon, _ []string) error {
 			c, err := insistOnFleet(ctx, p, func() (daemonapi.Cap, error) { return p.SetCap(ctx, set) })
 			if err != nil {
 				return err

@@ -61,7 +61,7 @@ func title(o *daemonapi.Owner) string {
 }
 
 // owners are all pipelines and agent runs, the newest first.
-func (p *Plane) owners(ctx context.Context) ([]daemonapi.Owner, error) {
+func (p *Daemon) owners(ctx context.Context) ([]daemonapi.Owner, error) {
 	pipelines, err := p.Pipelines(ctx, daemonapi.Filter{})
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (m *meaning) away() daemonapi.Away {
 
 // meant is what is meant by an id or a prefix of one. It is the same for all commands: one that
 // begins the ids of different pipelines, agent runs and agents is refused by all of them.
-func (p *Plane) meant(ctx context.Context, id string) (meaning, error) {
+func (p *Daemon) meant(ctx context.Context, id string) (meaning, error) {
 	if err := checkID(id); err != nil {
 		return meaning{}, err
 	}
@@ -163,7 +163,7 @@ func agentLine(a *daemonapi.Agent) string {
 
 // resolve finds the pipeline or agent run that an id stands for: its own, a prefix of it, or that of
 // one of its agents.
-func (p *Plane) resolve(ctx context.Context, id string) (string, error) {
+func (p *Daemon) resolve(ctx context.Context, id string) (string, error) {
 	m, err := p.meant(ctx, id)
 	if err != nil {
 		return "", err
@@ -220,7 +220,7 @@ func inState(p term.Paint, state, text string) string {
 
 // ownerIDs completes the ids of owners, in at most so many arguments.
 func ownerIDs(kind string, live bool, most int) cobra.CompletionFunc {
-	return completing(most, func(ctx context.Context, p *Plane, _ []string) (ids []string) {
+	return completing(most, func(ctx context.Context, p *Daemon, _ []string) (ids []string) {
 		all, _ := p.owners(ctx)
 		for i := range all {
 			o := &all[i]
@@ -234,7 +234,7 @@ func ownerIDs(kind string, live bool, most int) cobra.CompletionFunc {
 
 // each does something for every argument, also after one of them failed. The first failure is the
 // command's exit code.
-func (p *Plane) each(ctx context.Context, args []string, do func(arg string) error) error {
+func (p *Daemon) each(ctx context.Context, args []string, do func(arg string) error) error {
 	if len(args) == 1 {
 		return do(args[0])
 	}

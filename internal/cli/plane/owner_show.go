@@ -38,7 +38,7 @@ func (l *lastLine) String() string {
 }
 
 // follow keeps the last line of an owner's log.
-func (l *lastLine) follow(ctx context.Context, p *Plane, id string) {
+func (l *lastLine) follow(ctx context.Context, p *Daemon, id string) {
 	for line, err := range p.Log(ctx, id, true) {
 		if err != nil {
 			return // the screen does without
@@ -335,7 +335,7 @@ func fitMiddle(lines []string, height int) []string {
 }
 
 // showOwner shows an owner once.
-func (p *Plane) showOwner(ctx context.Context, id string) error {
+func (p *Daemon) showOwner(ctx context.Context, id string) error {
 	o, err := p.Owner(ctx, id)
 	if err != nil {
 		return err
@@ -350,7 +350,7 @@ func (p *Plane) showOwner(ctx context.Context, id string) error {
 }
 
 // watchOwner shows an owner until it is at its end, and gives the exit code of that.
-func (p *Plane) watchOwner(ctx context.Context, id string) error {
+func (p *Daemon) watchOwner(ctx context.Context, id string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var last *lastLine

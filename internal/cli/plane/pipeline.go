@@ -58,7 +58,7 @@ running. 4: with --watch: cancelled.`,
   stopgate %[1]s show 3f9a12bc --json | jq -r .status`, group),
 		Args:              term.OneArg,
 		ValidArgsFunction: ownerIDs(kindOf(group), false, 1),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		id, err := p.resolve(ctx, args[0])
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running
 		Example: fmt.Sprintf(`  stopgate %[1]s logs 3f9a12bc
   stopgate %[1]s logs 3f9a12bc --follow`, group),
 		Args: term.OneArg,
-		RunE: Asking(func(ctx context.Context, p *Plane, args []string) error {
+		RunE: Asking(func(ctx context.Context, p *Daemon, args []string) error {
 			m, err := p.meant(ctx, args[0])
 			if err != nil {
 				return err
@@ -101,7 +101,7 @@ Exit code 0: printed. 2: no such pipeline or agent. 3: the daemon is not running
 const tailLines = 500
 
 // printLogOf prints a log, wherever it is. One on another machine comes in one answer, and has no end to wait for.
-func (p *Plane) printLogOf(ctx context.Context, id string, away daemonapi.Away, follow bool) error {
+func (p *Daemon) printLogOf(ctx context.Context, id string, away daemonapi.Away, follow bool) error {
 	if away.Host == "" || !follow {
 		return p.printLog(ctx, id, follow)
 	}
@@ -110,7 +110,7 @@ func (p *Plane) printLogOf(ctx context.Context, id string, away daemonapi.Away, 
 }
 
 // printLog prints a log.
-func (p *Plane) printLog(ctx context.Context, id string, follow bool) error {
+func (p *Daemon) printLog(ctx context.Context, id string, follow bool) error {
 	err := p.printLines(p.Log(ctx, id, follow))
 	switch {
 	case err != nil:
@@ -124,7 +124,7 @@ func (p *Plane) printLog(ctx context.Context, id string, follow bool) error {
 }
 
 // printLines prints lines of a log. On a terminal, commands must not steer that.
-func (p *Plane) printLines(lines iter.Seq2[string, error]) error {
+func (p *Daemon) printLines(lines iter.Seq2[string, error]) error {
 	_, terminal := term.IsScreen(p.out)
 	for line, err := range lines {
 		if errors.Is(err, daemonapi.ErrCut) {
@@ -144,7 +144,7 @@ func (p *Plane) printLines(lines iter.Seq2[string, error]) error {
 }
 
 // ended tells a log that came to its end from one whose daemon did.
-func (p *Plane) ended(ctx context.Context, id string) error {
+func (p *Daemon) ended(ctx context.Context, id string) error {
 	o, err := p.Owner(ctx, id)
 	if IsDown(err) || err == nil && !atEnd(&o) {
 		return gone()
@@ -170,7 +170,7 @@ fleet that it is on does not answer.`,
 		Args:              ids(someArgs, math.MaxInt),
 		PreRunE:           notForAgents,
 		ValidArgsFunction: ownerIDs(kindOf(group), true, math.MaxInt),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		return p.each(ctx, args, func(arg string) error {
 			id, err := p.resolve(ctx, arg)
 			if err == nil && group == "agent" {
@@ -195,7 +195,7 @@ func givesUp(o *daemonapi.Owner) string {
 }
 
 // giveUp forgets an owner that is held.
-func (p *Plane) giveUp(ctx context.Context, id string) error {
+func (p *Daemon) giveUp(ctx context.Context, id string) error {
 	o, err := p.Client.Cancel(ctx, id, daemonapi.Cancel{ID: daemonapi.NewID(), GiveUp: true})
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (p *Plane) giveUp(ctx context.Context, id string) error {
 }
 
 // runsAlone refuses a pipeline where an agent was meant.
-func (p *Plane) runsAlone(ctx context.Context, id string) error {
+func (p *Daemon) runsAlone(ctx context.Context, id string) error {
 	o, err := p.Owner(ctx, id)
 	if err == nil && o.Kind != "run" {
 		err = term.WithHint(fmt.Errorf("the agent belongs to %s", title(&o)), "cancel the pipeline with: stopgate pipeline cancel "+shortID(o.ID))
@@ -212,7 +212,7 @@ func (p *Plane) runsAlone(ctx context.Context, id string) error {
 	return err
 }
 
-func (p *Plane) cancel(ctx context.Context, id string) error {
+func (p *Daemon) cancel(ctx context.Context, id string) error {
 	before, err := p.Owner(ctx, id)
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ on does not answer.`,
 			return err
 		},
 		ValidArgsFunction: ownerIDs(kindOf(group), false, 1),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		id, err := p.resolve(ctx, args[0])
 		if err != nil {
 			return err

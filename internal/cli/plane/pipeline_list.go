@@ -44,7 +44,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 			}
 			return oneOf("--status", status, ownerStates())
 		},
-	}, "list all pipelines", func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error) {
+	}, "list all pipelines", func(ctx context.Context, p *Daemon, all bool) (term.Glimpse, error) {
 		if err := p.checkHost(ctx, n.host); err != nil {
 			return nil, err
 		}
@@ -62,11 +62,11 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 
 // lists makes a command that shows a list once, or with --watch again and again. more is what
 // --all adds to it.
-func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Plane, all bool) (term.Glimpse, error)) *cobra.Command {
+func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Daemon, all bool) (term.Glimpse, error)) *cobra.Command {
 	all := cmd.Flags().Bool("all", false, more)
 	follow := cmd.Flags().Bool("watch", false, "keep showing changes until Ctrl-C")
 	cmd.Args, cmd.ValidArgsFunction = term.NoArgs, cobra.NoFileCompletions
-	return asks(cmd, func(ctx context.Context, p *Plane, _ []string) error {
+	return asks(cmd, func(ctx context.Context, p *Daemon, _ []string) error {
 		look := func(ctx context.Context) (term.Glimpse, error) { return look(ctx, p, *all) }
 		if *follow {
 			return p.Watch(ctx, "", look)
@@ -83,13 +83,13 @@ func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Pl
 }
 
 // listNothing is a list where no daemon runs, and nothing says that one should.
-func (p *Plane) listNothing() error { return p.listEmpty(noDaemon) }
+func (p *Daemon) listNothing() error { return p.listEmpty(noDaemon) }
 
 const noDaemon = "the daemon is not running; start it with: stopgate daemon start"
 
 // nothingToList reports whether a list of the fleet's is empty because no daemon runs, where none should, or because
 // this machine is not in a fleet, and says which.
-func (p *Plane) nothingToList(ctx context.Context, err error) (nothing bool, why string) {
+func (p *Daemon) nothingToList(ctx context.Context, err error) (nothing bool, why string) {
 	if IsDown(err) {
 		return p.remains() == "", noDaemon
 	}
@@ -102,7 +102,7 @@ func (p *Plane) nothingToList(ctx context.Context, err error) (nothing bool, why
 }
 
 // listEmpty says why a list is empty. Nothing is wrong.
-func (p *Plane) listEmpty(why string) error {
+func (p *Daemon) listEmpty(why string) error {
 	if !p.asJSON {
 		_, err := fmt.Fprintln(p.out, why)
 		return err

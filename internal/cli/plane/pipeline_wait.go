@@ -29,7 +29,7 @@ these that applies.`,
   stopgate %s wait 3f9a12bc 77d00b1e --json`, group, group),
 		Args:              someArgs,
 		ValidArgsFunction: ownerIDs(kindOf(group), true, math.MaxInt),
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		var w waiting
 		for _, arg := range args {
 			id, err := p.resolve(ctx, arg)
@@ -51,7 +51,7 @@ type waiting struct {
 	silent map[string]bool // machines that have not reported, which was said
 }
 
-func (w *waiting) run(ctx context.Context, p *Plane) error {
+func (w *waiting) run(ctx context.Context, p *Daemon) error {
 	news := "" // of all
 	if len(w.ids) == 1 {
 		news = w.ids[0]
@@ -70,7 +70,7 @@ func (w *waiting) run(ctx context.Context, p *Plane) error {
 }
 
 // look asks for those that are not at their end.
-func (w *waiting) look(ctx context.Context, p *Plane) (term.Glimpse, error) {
+func (w *waiting) look(ctx context.Context, p *Daemon) (term.Glimpse, error) {
 	if w.seen == nil {
 		w.seen = make([]daemonapi.Owner, len(w.ids))
 	}
@@ -90,7 +90,7 @@ func (w *waiting) look(ctx context.Context, p *Plane) (term.Glimpse, error) {
 }
 
 // tellSilence says once that a machine does not report, and that it does again.
-func (w *waiting) tellSilence(p *Plane, a daemonapi.Away) {
+func (w *waiting) tellSilence(p *Daemon, a daemonapi.Away) {
 	silent := a.Ago() != ""
 	if silent == w.silent[a.Host] {
 		return

@@ -19,8 +19,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// Plane is the daemon, as commands ask it.
-type Plane struct {
+// Daemon is the daemon, as commands ask it.
+type Daemon struct {
 	*daemonapi.Client
 	stateDir string
 	out      io.Writer
@@ -32,24 +32,24 @@ type Plane struct {
 // IsDown reports whether there is no daemon to ask.
 func IsDown(err error) bool { return errors.Is(err, daemonapi.ErrNotRunning) }
 
-func newPlane(cmd *cobra.Command) (*Plane, error) {
+func newDaemon(cmd *cobra.Command) (*Daemon, error) {
 	state, err := paths.StateDir()
 	if err != nil {
 		return nil, err
 	}
 	asJSON, _ := cmd.Flags().GetBool("json") // no such flag: no JSON
-	return &Plane{Client: daemonapi.At(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr(), asJSON: asJSON}, nil
+	return &Daemon{Client: daemonapi.At(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr(), asJSON: asJSON}, nil
 }
 
 // action is what a command asks of the daemon.
-type action = func(ctx context.Context, p *Plane, args []string) error
+type action = func(ctx context.Context, p *Daemon, args []string) error
 
 // Asking runs a command that only asks: it does not start the daemon.
-func Asking(run action) func(*cobra.Command, []string) error { return withPlane(false, run) }
+func Asking(run action) func(*cobra.Command, []string) error { return withDaemon(false, run) }
 
 // acting runs a command by which a person has something done: where there is no daemon
 // it starts one. What is wrong with the command line is found before, by Args.
-func acting(run action) func(*cobra.Command, []string) error { return withPlane(true, run) }
+func acting(run action) func(*cobra.Command, []string) error { return withDaemon(true, run) }
 
 // asks makes a command that only asks, and takes --json.
 func asks(cmd *cobra.Command, run action) *cobra.Command {
@@ -66,7 +66,7 @@ func acts(cmd *cobra.Command, run action) *cobra.Command {
 }
 
 // tell says what was done: by what came of it as JSON, or in a line.
-func (p *Plane) tell(came any, line string) error {
+func (p *Daemon) tell(came any, line string) error {
 	if p.asJSON {
 		return term.PrintJSON(p.out, came)
 	}
@@ -76,9 +76,9 @@ func (p *Plane) tell(came any, line string) error {
 
 // completing completes up to most arguments by what the daemon knows. It starts none: then there is
 // nothing to complete.
-func completing(most int, words func(ctx context.Context, p *Plane, typed []string) []string) cobra.CompletionFunc {
+func completing(most int, words func(ctx context.Context, p *Daemon, typed []string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		p, err := newPlane(cmd)
+		p, err := newDaemon(cmd)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -87,9 +87,9 @@ func completing(most int, words func(ctx context.Context, p *Plane, typed []stri
 	}
 }
 
-func withPlane(wake bool, run action) func(*cobra.Command, []string) error {
+func withDaemon(wake bool, run action) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		p, err := newPlane(cmd)
+		p, err := newDaemon(cmd)
 		if err != nil {
 			return err
 		}
@@ -134,17 +134,17 @@ func checkText(cmd *cobra.Command, args []string) (err error) {
 
 // insist has the daemon do something, and asks once more where it ended meanwhile, did not
 // answer or could not do it just then. The request carries an id, so that it is done once.
-func insist[T any](ctx context.Context, p *Plane, ask func() (T, error)) (T, error) {
+func insist[T any](ctx context.Context, p *Daemon, ask func() (T, error)) (T, error) {
 	return insistIf(ctx, p, func(err error) bool { return cutShort(err) || daemonapi.Code(err) == "unavailable" }, ask)
 }
 
 // insistOnFleet is insist for what the daemon asks of the fleet. Its word that the fleet does not answer stands: it has
 // waited for the fleet already.
-func insistOnFleet[T any](ctx context.Context, p *Plane, ask func() (T, error)) (T, error) {
+func insistOnFleet[T any](ctx context.Context, p *Daemon, ask func() (T, error)) (T, error) {
 	return insistIf(ctx, p, cutShort, ask)
 }
 
-func insistIf[T any](ctx context.Context, p *Plane, doubtful func(error) bool, ask func() (T, error)) (T, error) {
+func insistIf[T any](ctx context.Context, p *Daemon, doubtful func(error) bool, ask func() (T, error)) (T, error) {
 	_, isScreen := term.IsScreen(p.errOut)
 	defer p.comfort(isScreen)()
 	answer, err := ask()
@@ -159,7 +159,7 @@ func insistIf[T any](ctx context.Context, p *Plane, doubtful func(error) bool, a
 
 // comfort tells a person at a terminal that an answer takes its time: a machine that was cut off just now is waited
 // for up to half a minute. It is over with what it returns.
-func (p *Plane) comfort(isScreen bool) (stop func() bool) {
+func (p *Daemon) comfort(isScreen bool) (stop func() bool) {
 	if !isScreen {
 		return func() bool { return true }
 	}
@@ -173,14 +173,14 @@ func cutShort(err error) bool {
 }
 
 // tellSkew says that the daemon is of another version than this program.
-func (p *Plane) tellSkew() {
+func (p *Daemon) tellSkew() {
 	if other := p.Skew(); other != "" {
 		fmt.Fprintf(p.errOut, "stopgate: this is version %s, the daemon is version %s; update it with: stopgate daemon restart\n", program.Version(), other)
 	}
 }
 
 // explain says what to do about what the daemon answered, and gives the exit code for it.
-func (p *Plane) explain(ctx context.Context, err error) error {
+func (p *Daemon) explain(ctx context.Context, err error) error {
 	var refusal *daemonapi.Error
 	switch {
 	case err == nil:

@@ -20,7 +20,7 @@ func TestAPersonIsToldThatAnAnswerTakesTime(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out strings.Builder
-			stop := (&Plane{errOut: &out}).comfort(test.isScreen)
+			stop := (&Daemon{errOut: &out}).comfort(test.isScreen)
 			time.Sleep(test.takes)
 			stop()
 			time.Sleep(time.Minute)

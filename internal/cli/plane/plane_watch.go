@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -31,7 +32,7 @@ func gone() error {
 // Watch shows something again each time the daemon has news of an owner, or with "" of
 // any, until it is over or ctx is done: in place on a screen, else in lines of what is
 // new. It asks the daemon only when there is news.
-func (p *Plane) Watch(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error)) error {
+func (p *Daemon) Watch(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error)) error {
 	v := term.NewViewer(p.out, p.asJSON)
 	defer v.Close()
 	lost := time.Time{}
@@ -54,15 +55,12 @@ func (p *Plane) Watch(ctx context.Context, owner string, look func(context.Conte
 		if time.Since(lost) > reconnectPatience {
 			return gone()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
+		_ = pause.For(ctx, 200*time.Millisecond) // the next look says why
 	}
 }
 
 // attend watches as long as the daemon stays; then it returns errGone, whatever noticed it first.
-func (p *Plane) attend(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error), v *term.Viewer) error {
+func (p *Daemon) attend(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error), v *term.Viewer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// What happens between this and the first look is news, so that nothing is missed.
@@ -88,7 +86,7 @@ func (p *Plane) attend(ctx context.Context, owner string, look func(context.Cont
 
 // news tells when there is some of an owner, or with "" of any, and why there will be no more:
 // errGone where the daemon ended the stream.
-func (p *Plane) news(ctx context.Context, owner string, after uint64) (<-chan struct{}, <-chan error) {
+func (p *Daemon) news(ctx context.Context, owner string, after uint64) (<-chan struct{}, <-chan error) {
 	news, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
 		for _, err := range p.Events(ctx, owner, after) {

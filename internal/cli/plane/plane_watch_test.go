@@ -31,7 +31,7 @@ func TestWatchOutlivesARestart(t *testing.T) {
 			return ownersShow{{owner: daemonapi.Owner{ID: "1", Status: ownerDone}}}, nil
 		}
 	}
-	p := &Plane{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
+	p := &Daemon{Client: daemonapi.At(state), stateDir: state, out: io.Discard, errOut: io.Discard}
 	checktest.OK(t, p.Watch(t.Context(), "", look))
 	if looks != 3 {
 		t.Errorf("looked %d times, want 3", looks)

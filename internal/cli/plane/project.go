@@ -81,14 +81,14 @@ func projectAt(dir string) (string, error) {
 type projectList struct {
 	all  string // what --all is for
 	idle string // what a person is told if the project needs the daemon, and it is not running
-	list func(ctx context.Context, p *Plane, root string, args []string) (term.Glimpse, error)
+	list func(ctx context.Context, p *Daemon, root string, args []string) (term.Glimpse, error)
 }
 
 func (l projectList) command(cmd *cobra.Command) *cobra.Command {
 	var project projectFlag
 	var all bool
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	cmd = asks(cmd, func(ctx context.Context, p *Plane, args []string) error {
+	cmd = asks(cmd, func(ctx context.Context, p *Daemon, args []string) error {
 		root := ""
 		if !all {
 			var err error
@@ -109,7 +109,7 @@ func (l projectList) command(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func (l projectList) print(ctx context.Context, p *Plane, root string, args []string) error {
+func (l projectList) print(ctx context.Context, p *Daemon, root string, args []string) error {
 	found, err := l.list(ctx, p, root, args)
 	switch {
 	case IsDown(err) && p.remains() == "":

@@ -46,11 +46,11 @@ Exit code 0: removed, or nothing to remove. 1: not confirmed, or something could
   stopgate prune --yes --json | jq .bytes`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error { return o.run(ctx, p) })
+	}, func(ctx context.Context, p *Daemon, _ []string) error { return o.run(ctx, p) })
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.dryRun {
-			return Asking(func(ctx context.Context, p *Plane, _ []string) error { return o.run(ctx, p) })(cmd, args)
+			return Asking(func(ctx context.Context, p *Daemon, _ []string) error { return o.run(ctx, p) })(cmd, args)
 		}
 		return act(cmd, args)
 	}
@@ -67,7 +67,7 @@ Exit code 0: removed, or nothing to remove. 1: not confirmed, or something could
 	return cmd
 }
 
-func (o *pruning) run(ctx context.Context, p *Plane) error {
+func (o *pruning) run(ctx context.Context, p *Daemon) error {
 	// Both requests are about the same moment: what was agreed to is what goes.
 	wish := daemonapi.Prune{DryRun: true}
 	if o.olderThan > 0 {
@@ -90,7 +90,7 @@ func (o *pruning) run(ctx context.Context, p *Plane) error {
 }
 
 // agreed shows what would be removed, and asks.
-func (o *pruning) agreed(p *Plane, plan daemonapi.Pruned) (bool, error) {
+func (o *pruning) agreed(p *Daemon, plan daemonapi.Pruned) (bool, error) {
 	printPruned(p.errOut, plan)
 	if len(plan.Owners) == 0 {
 		return true, nil // what is trimmed is nothing that people see
@@ -98,7 +98,7 @@ func (o *pruning) agreed(p *Plane, plan daemonapi.Pruned) (bool, error) {
 	return question.Asker{In: bufio.NewReader(o.in), Out: p.errOut}.Agreed("Remove them?", "no")
 }
 
-func (o *pruning) show(p *Plane, report daemonapi.Pruned, err error) error {
+func (o *pruning) show(p *Daemon, report daemonapi.Pruned, err error) error {
 	if err != nil {
 		return err
 	}

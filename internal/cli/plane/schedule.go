@@ -43,7 +43,7 @@ or the runbooks are not approved.`,
 		Example:           "  stopgate schedule " + use + "\n  stopgate schedule " + use + " --project ~/src/site",
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
+	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		all, err := p.SwitchSchedules(ctx, daemonapi.ScheduleSwitch{Project: root, On: on})
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func newScheduleList() *cobra.Command {
 	return projectList{
 		all:  "list those of all projects whose schedules are on",
 		idle: "schedules are on, but nothing starts while the daemon is not running",
-		list: func(ctx context.Context, p *Plane, root string, _ []string) (term.Glimpse, error) {
+		list: func(ctx context.Context, p *Daemon, root string, _ []string) (term.Glimpse, error) {
 			all, err := p.Schedules(ctx, root)
 			return scheduleList(all, root == "", time.Now), err
 		},

@@ -13,7 +13,7 @@ import (
 func TestIssue20WaitingForAMachineThatIsSilent(t *testing.T) {
 	var said strings.Builder
 	var w waiting
-	p := &Plane{errOut: &said}
+	p := &Daemon{errOut: &said}
 	for _, heard := range []float64{1, 250, 300, 1, 2} {
 		w.tellSilence(p, daemonapi.Away{Host: "vps", Heard: heard})
 	}

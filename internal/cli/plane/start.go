@@ -84,9 +84,9 @@ other machine does not answer. 4: with --watch: cancelled. 130: with --watch: Ct
 				}
 			}
 			if len(args) == 0 {
-				return Asking(func(ctx context.Context, p *Plane, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
+				return Asking(func(ctx context.Context, p *Daemon, _ []string) error { return o.list(ctx, p, h) })(cmd, args)
 			}
-			return acting(func(ctx context.Context, p *Plane, args []string) error {
+			return acting(func(ctx context.Context, p *Daemon, args []string) error {
 				return ownFlag(cmd, args[0], o.run(ctx, p, h, args))
 			})(cmd, args)
 		},
@@ -111,7 +111,7 @@ func helpBehind(args []string) bool {
 	return slices.Contains(args, "--help") || slices.Contains(args, "-h")
 }
 
-func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error {
+func (o *startOptions) list(ctx context.Context, p *Daemon, h *here.Place) error {
 	all, err := p.Commands(ctx, h.Root)
 	if IsDown(err) {
 		all, err = commandsOf(ctx, h.Root)
@@ -136,7 +136,7 @@ func (o *startOptions) list(ctx context.Context, p *Plane, h *here.Place) error 
 	return term.PrintLines(p.out, term.Table(rows, term.WidthOf(p.out), nil))
 }
 
-func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []string) error {
+func (o *startOptions) run(ctx context.Context, p *Daemon, h *here.Place, args []string) error {
 	request, err := o.request(ctx, p, h, args)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (o *startOptions) run(ctx context.Context, p *Plane, h *here.Place, args []
 }
 
 // request is what the daemon is asked to start.
-func (o *startOptions) request(ctx context.Context, p *Plane, h *here.Place, args []string) (daemonapi.Start, error) {
+func (o *startOptions) request(ctx context.Context, p *Daemon, h *here.Place, args []string) (daemonapi.Start, error) {
 	if o.host != "" {
 		if err := p.checkHost(ctx, o.host); err != nil {
 			return daemonapi.Start{}, err
@@ -186,7 +186,7 @@ func (o *startOptions) request(ctx context.Context, p *Plane, h *here.Place, arg
 
 // passed are the variables of our environment that a command asks for. A daemon that cannot say
 // so says why when the command is started.
-func (p *Plane) passed(ctx context.Context, h *here.Place, command string) map[string]string {
+func (p *Daemon) passed(ctx context.Context, h *here.Place, command string) map[string]string {
 	all, err := p.Commands(ctx, h.Root)
 	if err != nil {
 		return nil
@@ -219,14 +219,14 @@ func ownFlag(cmd *cobra.Command, command string, err error) error {
 }
 
 // notice passes on what the daemon has to say about the start.
-func notice(p *Plane, owner *daemonapi.Owner) {
+func notice(p *Daemon, owner *daemonapi.Owner) {
 	if owner.Notice != "" {
 		fmt.Fprintln(p.errOut, "stopgate: "+plain.Line(owner.Notice))
 	}
 }
 
 // tellJob says that a job was added in the place of a start: the runbook makes one of the command.
-func (o *startOptions) tellJob(p *Plane, owner *daemonapi.Owner) error {
+func (o *startOptions) tellJob(p *Daemon, owner *daemonapi.Owner) error {
 	if o.idOnly && !p.asJSON {
 		_, err := fmt.Fprintln(p.out, owner.Job)
 		return err
@@ -242,7 +242,7 @@ func (o *startOptions) tellJob(p *Plane, owner *daemonapi.Owner) error {
 }
 
 // tellStarted says that it was started, and what can be done now.
-func (p *Plane) tellStarted(owner *daemonapi.Owner) error {
+func (p *Daemon) tellStarted(owner *daemonapi.Owner) error {
 	if err := p.tell(owner, title(owner)+" started"); err != nil || p.asJSON {
 		return err
 	}
@@ -259,7 +259,7 @@ func (p *Plane) tellStarted(owner *daemonapi.Owner) error {
 }
 
 // otherCommand guesses the command that was meant, where the daemon had no advice.
-func (p *Plane) otherCommand(ctx context.Context, err error, h *here.Place, name string) error {
+func (p *Daemon) otherCommand(ctx context.Context, err error, h *here.Place, name string) error {
 	var refusal *daemonapi.Error
 	if !errors.As(err, &refusal) || refusal.Code != "not_found" || refusal.Hint != "" {
 		return err

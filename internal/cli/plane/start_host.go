@@ -41,7 +41,7 @@ func (o *startOptions) projectName(h *here.Place) (string, error) {
 }
 
 // projectsThere are the names of projects that the machine knows, for completion.
-func (o *startOptions) projectsThere(ctx context.Context, p *Plane, _ []string) []string {
+func (o *startOptions) projectsThere(ctx context.Context, p *Daemon, _ []string) []string {
 	f, _ := p.Fleet(ctx) // then there is nothing to complete
 	m, _ := f.Find(o.host)
 	return m.Projects

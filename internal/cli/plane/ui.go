@@ -50,7 +50,7 @@ could not be started, or cannot listen at the address.`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		PreRunE:           func(*cobra.Command, []string) error { return o.check() },
-	}, func(ctx context.Context, p *Plane, _ []string) error { return p.controlUI(ctx, o) })
+	}, func(ctx context.Context, p *Daemon, _ []string) error { return p.controlUI(ctx, o) })
 	flags := cmd.Flags()
 	flags.BoolVar(&o.Off, "off", false, "turn the page off and sign all browsers out")
 	flags.BoolVar(&o.SignOut, "sign-out", false, "sign all browsers out")
@@ -91,7 +91,7 @@ func (o *uiOptions) check() error {
 	return nil
 }
 
-func (p *Plane) controlUI(ctx context.Context, o uiOptions) error {
+func (p *Daemon) controlUI(ctx context.Context, o uiOptions) error {
 	if _, err := p.Version(ctx); err != nil && o.Off && daemonapi.PageURL(p.stateDir) == "" {
 		return term.Show(p.out, p.asJSON, uiView{daemonapi.UI{}, o}) // no daemon is started to say so
 	}

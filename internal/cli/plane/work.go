@@ -68,7 +68,7 @@ started, or the runbooks are not approved.`,
 		if err != nil {
 			return err
 		}
-		return acting(func(ctx context.Context, p *Plane, args []string) error {
+		return acting(func(ctx context.Context, p *Daemon, args []string) error {
 			return p.addWork(ctx, root, args[0], items)
 		})(cmd, args)
 	}
@@ -116,7 +116,7 @@ func itemsOf(in io.Reader, from string, args []string) ([]map[string]string, err
 // addedAtOnce is how many items go into one request.
 const addedAtOnce = 100
 
-func (p *Plane) addWork(ctx context.Context, root, queue string, items []map[string]string) error {
+func (p *Daemon) addWork(ctx context.Context, root, queue string, items []map[string]string) error {
 	all, known := []daemonapi.WorkItem{}, 0
 	for some := range slices.Chunk(items, addedAtOnce) {
 		request := daemonapi.AddWork{Project: root, Queue: queue}
@@ -149,7 +149,7 @@ func addedOf(request daemonapi.AddWork, answer []daemonapi.WorkItem) (n int) {
 func newWorkList() *cobra.Command {
 	return projectList{
 		all: "list those of all projects",
-		list: func(ctx context.Context, p *Plane, root string, args []string) (term.Glimpse, error) {
+		list: func(ctx context.Context, p *Daemon, root string, args []string) (term.Glimpse, error) {
 			items, err := p.Work(ctx, root, strings.Join(args, ""))
 			return workList(items, time.Now), err
 		},
@@ -176,7 +176,7 @@ Exit code 0: shown. 2: there is no such item. 3: the daemon is not running.`,
 		Example:           `  stopgate work show 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		item, err := p.WorkItem(ctx, args[0])
 		if err != nil {
 			return err
@@ -198,7 +198,7 @@ Exit code 0: done. 1: refused. 2: there is no such item. 3: the daemon could not
 		Example:           "  stopgate work " + use + " 3f9a12bc",
 		Args:              term.OneArg,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		change, word := p.RetryWork, "is pending again"
 		if use == "drop" {
 			change, word = p.DropWork, "removed"

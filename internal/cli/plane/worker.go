@@ -43,7 +43,7 @@ the runbooks are not approved.`,
 		Example:           "  stopgate worker " + use + " fixer",
 		Args:              term.OneArg,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, args []string) error {
+	}, func(ctx context.Context, p *Daemon, args []string) error {
 		worker, err := p.SwitchWorker(ctx, daemonapi.WorkerSwitch{Project: root, Name: args[0], On: on})
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func newWorkerList() *cobra.Command {
 	return projectList{
 		all:  "list those of all projects with started workers",
 		idle: "workers are started, but nothing runs while the daemon is not running",
-		list: func(ctx context.Context, p *Plane, root string, _ []string) (term.Glimpse, error) {
+		list: func(ctx context.Context, p *Daemon, root string, _ []string) (term.Glimpse, error) {
 			all, err := p.Workers(ctx, root)
 			return workerList(all, time.Now), err
 		},

@@ -36,7 +36,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
   stopgate workspace list --json | jq -r .[].path`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-	}, func(ctx context.Context, p *Plane, _ []string) error {
+	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		all, err := p.Workspaces(ctx)
 		switch {
 		case IsDown(err) && p.remains() == "":
@@ -89,7 +89,7 @@ Exit code 0: removed. 1: not removed. 2: not found. 3: the daemon could not be s
 	return cmd
 }
 
-func removeWorkspaces(ctx context.Context, p *Plane, args []string) error {
+func removeWorkspaces(ctx context.Context, p *Daemon, args []string) error {
 	all, err := p.Workspaces(ctx)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
@@ -46,7 +45,7 @@ func (d *desk) view(l queue.Listed, now time.Time) queueView {
 	}
 	q := l.Queue
 	v.Completed, v.Total = q.Completed(), len(q.Commands)
-	v.CreatedAt = createdAt(l)
+	v.CreatedAt = l.Created()
 	if active := q.Active(); active != nil {
 		v.Active = &activeView{ID: active.ID, Command: active.Command, Delivery: queue.Confirmed}
 		if active.Stopgate != nil {
@@ -58,19 +57,6 @@ func (d *desk) view(l queue.Listed, now time.Time) queueView {
 		v.Ended = q.Stopgate.Ending.Kind
 	}
 	return v
-}
-
-// createdAt is when a queue was made. The file of one that was written by hand does
-// not say, and tells by itself when it was changed.
-func createdAt(l queue.Listed) time.Time {
-	if l.Queue.Stopgate != nil && !l.Queue.Stopgate.CreatedAt.IsZero() {
-		return l.Queue.Stopgate.CreatedAt.Time
-	}
-	info, err := os.Lstat(l.Path)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // standing is how a queue stands, and what keeps it until somebody does something

@@ -60,7 +60,7 @@ is left. Agents are refused.`,
 			if err != nil {
 				return err
 			}
-			return plane.Asking(func(ctx context.Context, p *plane.Plane, _ []string) error {
+			return plane.Asking(func(ctx context.Context, p *plane.Daemon, _ []string) error {
 				u := newUninstallation(h, p, purge)
 				return u.run(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), yes)
 			})(cmd, nil)
@@ -74,7 +74,7 @@ is left. Agents are refused.`,
 // uninstallation lists what is to be removed, and then removes it in that order.
 type uninstallation struct {
 	*here.Place
-	plane *plane.Plane
+	plane *plane.Daemon
 	purge bool
 	roots []string     // of projects that may have something of ours
 	logs  []logdir.Dir // of those, whether or not they exist
@@ -83,7 +83,7 @@ type uninstallation struct {
 
 // newUninstallation looks at this project and the approved ones, in all worktrees. Once the
 // approvals are gone nothing knows where those are.
-func newUninstallation(h *here.Place, p *plane.Plane, purge bool) *uninstallation {
+func newUninstallation(h *here.Place, p *plane.Daemon, purge bool) *uninstallation {
 	u := &uninstallation{Place: h, plane: p, purge: purge, roots: worktrees(append([]string{h.Root}, h.Trust().Roots()...))}
 	for _, root := range u.roots {
 		for _, name := range logDirs(h, root) {

@@ -14,7 +14,7 @@ import (
 
 // watchStatus shows the status again whenever the daemon has news.
 func watchStatus(h *here.Place, cmd *cobra.Command) error {
-	return plane.Asking(func(ctx context.Context, p *plane.Plane, _ []string) error {
+	return plane.Asking(func(ctx context.Context, p *plane.Daemon, _ []string) error {
 		return p.Watch(ctx, "", func(ctx context.Context) (term.Glimpse, error) {
 			s, err := look(ctx, h)
 			return statusShow{s}, err

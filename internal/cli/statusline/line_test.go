@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
 )
@@ -79,10 +80,10 @@ func FuzzLine(f *testing.F) {
 	f.Add([]byte(`{"session_id":7,"workspace":[],"cost":{"total_cost_usd":"x"}}`), strings.Repeat("\u4e16", 100), 9)
 	f.Add([]byte(`null`), "", 0)
 	f.Fuzz(func(t *testing.T, input []byte, name string, width int) {
-		in, ok := Parse(input)
+		in, ok := hook.DecodeStatusLine(input)
 		place := Place{StateDir: t.TempDir(), Now: time.Now}
 		v := place.Look(in)
-		if !ok && (in != Input{}) {
+		if !ok && (in != hook.StatusLine{}) {
 			t.Fatalf("%q gives %+v", input, in)
 		}
 		v.Stop = stopped("block", "failed", "failed", gate("check:"+name+":"+name, event.GateFailed))

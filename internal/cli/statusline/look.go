@@ -1,13 +1,13 @@
 package statusline
 
 import (
-	"encoding/json"
 	"os"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/supervisor"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
 	"github.com/stopgate/stopgate/internal/session/presence"
@@ -17,33 +17,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// Input is what Claude Code (2.1.197) writes to the standard input of a status line, as far as it
-// matters here.
-type Input struct {
-	Session   string `json:"session_id"`
-	CWD       string `json:"cwd"`
-	Workspace struct {
-		Current string `json:"current_dir"`
-		Project string `json:"project_dir"`
-	} `json:"workspace"`
-	Cost struct {
-		USD float64 `json:"total_cost_usd"`
-	} `json:"cost"`
-}
-
-// Parse reads the input. A field that is not what it should be counts as absent, so that a newer
-// Claude Code still has a line.
-func Parse(text []byte) (in Input, ok bool) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil || fields == nil {
-		return Input{}, false
-	}
-	for name, to := range map[string]any{"session_id": &in.Session, "cwd": &in.CWD, "workspace": &in.Workspace, "cost": &in.Cost} {
-		_ = json.Unmarshal(fields[name], to)
-	}
-	return in, true
-}
-
 // Place is where the line is asked for.
 type Place struct {
 	StateDir string
@@ -52,10 +25,10 @@ type Place struct {
 }
 
 // Look gathers the view. What cannot be read is left out.
-func (p *Place) Look(in Input) View {
+func (p *Place) Look(in hook.StatusLine) View {
 	v := View{USD: event.Cost{USD: in.Cost.USD}.Plus(event.Cost{}).USD}
 	root := p.project(in)
-	if r, found := stop.Last(p.StateDir, in.Session); found {
+	if r, found := stop.Last(p.StateDir, in.SessionID); found {
 		v.Stop = stops.Of(r)
 		if root == "" {
 			root = r.Project
@@ -70,12 +43,12 @@ func (p *Place) Look(in Input) View {
 		}
 	}
 	v.Done, v.Queued = p.queue()
-	v.Reviews = p.reviews(in.Session)
+	v.Reviews = p.reviews(in.SessionID)
 	return v
 }
 
 // project is the root of the project that the session works in; empty where there is none.
-func (p *Place) project(in Input) string {
+func (p *Place) project(in hook.StatusLine) string {
 	root, _ := paths.ProjectRoot(paths.HasConfig, in.Workspace.Current, in.CWD, in.Workspace.Project)
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/session/presence"
 	"github.com/stopgate/stopgate/internal/session/queue"
 )
@@ -25,7 +26,7 @@ func TestTheQueueOfTheSession(t *testing.T) {
 		return &Place{StateDir: state, Environ: env, Now: func() time.Time { return now }}
 	}
 	inside := place("TMUX=/tmp/tmux,0/default,7,0", "TMUX_PANE=%3")
-	if v := inside.Look(Input{}); v.Done != 1 || v.Queued != 3 {
+	if v := inside.Look(hook.StatusLine{}); v.Done != 1 || v.Queued != 3 {
 		t.Errorf("%+v", v)
 	}
 	for name, p := range map[string]*Place{
@@ -35,22 +36,22 @@ func TestTheQueueOfTheSession(t *testing.T) {
 		"what is not a pane": place("TMUX=x", "TMUX_PANE=y"),
 		"no state directory": {StateDir: filepath.Join(state, "none"), Environ: inside.Environ, Now: inside.Now},
 	} {
-		if v := p.Look(Input{}); v.Queued != 0 {
+		if v := p.Look(hook.StatusLine{}); v.Queued != 0 {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
 
 	for name, text := range map[string]string{"damaged": "{", "too long to read": `{"commands":[` + strings.Repeat(" ", 1<<20) + `]}`} {
 		check(t, os.WriteFile(store.Path("work"), []byte(text), 0o600))
-		if v := inside.Look(Input{}); v.Queued != 0 {
+		if v := inside.Look(hook.StatusLine{}); v.Queued != 0 {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
 }
 
 func TestFieldsThatAreNotWhatTheyShouldBe(t *testing.T) {
-	in, ok := Parse([]byte(`{"session_id":["x"],"cwd":"/p","workspace":{"current_dir":"/q"},"cost":{"total_cost_usd":-5},"new":{}}`))
-	if !ok || in.Session != "" || in.CWD != "/p" || in.Workspace.Current != "/q" {
+	in, ok := hook.DecodeStatusLine([]byte(`{"session_id":["x"],"cwd":"/p","workspace":{"current_dir":"/q"},"cost":{"total_cost_usd":-5},"new":{}}`))
+	if !ok || in.SessionID != "" || in.CWD != "/p" || in.Workspace.Current != "/q" {
 		t.Errorf("%+v, %t", in, ok)
 	}
 	p := Place{StateDir: t.TempDir(), Now: time.Now}
@@ -58,7 +59,7 @@ func TestFieldsThatAreNotWhatTheyShouldBe(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	for _, text := range []string{"", "null", "[]", "7", "{", "\x00"} {
-		if _, ok := Parse([]byte(text)); ok {
+		if _, ok := hook.DecodeStatusLine([]byte(text)); ok {
 			t.Errorf("%q is taken", text)
 		}
 	}

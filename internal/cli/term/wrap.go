@@ -3,6 +3,8 @@ package term
 import (
 	"strings"
 	"unicode"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // legible makes lines of what a model or a person wrote, all of it: who is to allow
@@ -87,7 +89,7 @@ func textBegin(line string) int {
 func headOf(text string, width int) string {
 	n := 0
 	for i, r := range text {
-		if n += runeCells(r); n > width && i > 0 {
+		if n += plain.Cells(r); n > width && i > 0 {
 			return text[:i]
 		}
 	}

@@ -67,7 +67,7 @@ func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []
 // hasTranscript reports whether the client has kept anything of a session in its directory.
 // Where that cannot be told it has: the client knows best.
 func hasTranscript(session, dir string) bool {
-	path, err := transcript.Find(filepath.Join(dir, "projects"), "", session)
+	path, err := transcript.Find(transcript.Projects(dir), "", session)
 	return dir == "" || path != "" || err != nil
 }
 

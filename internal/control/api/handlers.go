@@ -33,36 +33,14 @@ func (s *server) commands(r *request) (any, error) {
 	return list(commands), err
 }
 
-func (s *server) schedules(r *request) (any, error) {
-	schedules, err := s.plane.Schedules(r.Context(), r.query["project"])
-	return list(schedules), err
-}
-
 func switchSchedules(p Plane, ctx context.Context, _ string, body daemonapi.ScheduleSwitch) ([]daemonapi.Schedule, error) {
 	schedules, err := p.SwitchSchedules(ctx, body)
 	return list(schedules), err
 }
 
-func (s *server) workers(r *request) (any, error) {
-	workers, err := s.plane.Workers(r.Context(), r.query["project"])
-	return list(workers), err
-}
-
 func addWork(p Plane, ctx context.Context, _ string, body daemonapi.AddWork) ([]daemonapi.WorkItem, error) {
 	items, err := p.AddWork(ctx, body)
 	return list(items), err
-}
-
-func retryWork(p Plane, ctx context.Context, id string, _ daemonapi.ChangeWork) (daemonapi.WorkItem, error) {
-	return p.RetryWork(ctx, id)
-}
-
-func dropWork(p Plane, ctx context.Context, id string, _ daemonapi.ChangeWork) (daemonapi.WorkItem, error) {
-	return p.DropWork(ctx, id)
-}
-
-func switchWorker(p Plane, ctx context.Context, _ string, body daemonapi.WorkerSwitch) (daemonapi.Worker, error) {
-	return p.SwitchWorker(ctx, body)
 }
 
 // list is never null.
@@ -79,6 +57,14 @@ type handler func(*server, *request) (any, error)
 // one is a handler that asks the plane for what the id in the path names.
 func one[A any](ask func(p Plane, ctx context.Context, id string) (A, error)) handler {
 	return func(s *server, r *request) (any, error) { return ask(s.plane, r.Context(), r.id) }
+}
+
+// inProject is a handler that asks the plane for a list of a project, or of all where none is named.
+func inProject[T any](ask func(p Plane, ctx context.Context, root string) ([]T, error)) handler {
+	return func(s *server, r *request) (any, error) {
+		all, err := ask(s.plane, r.Context(), r.query["project"])
+		return list(all), err
+	}
 }
 
 // finder finds the id of what a request is about.
@@ -105,6 +91,16 @@ func posted[B, A any](find finder, check func(B) error, do func(p Plane, ctx con
 	}
 }
 
+// byBody is for posted: what is done needs the body alone.
+func byBody[B, A any](do func(p Plane, ctx context.Context, body B) (A, error)) func(Plane, context.Context, string, B) (A, error) {
+	return func(p Plane, ctx context.Context, _ string, body B) (A, error) { return do(p, ctx, body) }
+}
+
+// byID is for posted: what is done needs the id alone.
+func byID[B, A any](do func(p Plane, ctx context.Context, id string) (A, error)) func(Plane, context.Context, string, B) (A, error) {
+	return func(p Plane, ctx context.Context, id string, _ B) (A, error) { return do(p, ctx, id) }
+}
+
 // ownerOf finds the owner of a kind whose id is in the path.
 func ownerOf(kind string) finder {
 	return func(s *server, r *request) (string, error) {
@@ -113,24 +109,8 @@ func ownerOf(kind string) finder {
 	}
 }
 
-func start(p Plane, ctx context.Context, _ string, body daemonapi.Start) (daemonapi.Owner, error) {
-	return p.Start(ctx, body)
-}
-
 func backup(p Plane, ctx context.Context, _ string, body daemonapi.Backup) (daemonapi.Backup, error) {
 	return body, p.Backup(ctx, body.Path)
-}
-
-func prune(p Plane, ctx context.Context, _ string, body daemonapi.Prune) (daemonapi.Pruned, error) {
-	return p.Prune(ctx, body)
-}
-
-func removeWorkspace(p Plane, ctx context.Context, _ string, body daemonapi.RemoveWorkspace) (daemonapi.KeptWorkspace, error) {
-	return p.RemoveWorkspace(ctx, body)
-}
-
-func controlUI(p Plane, ctx context.Context, _ string, body daemonapi.UIControl) (daemonapi.UI, error) {
-	return p.ControlUI(ctx, body)
 }
 
 func stop(p Plane, ctx context.Context, _ string, body daemonapi.Stop) (struct{}, error) {

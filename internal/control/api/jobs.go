@@ -33,28 +33,16 @@ func jobRoutes() []Route {
 			),
 		},
 		{Method: "GET", Path: "/v1/jobs/{id}", Summary: "One job, by id or id prefix.", Answer: daemonapi.Job{}, handle: one(Plane.Job)},
-		{Method: "POST", Path: "/v1/jobs", Summary: "Add a job to the fleet. Repeating the same id adds nothing.", Body: daemonapi.AddJob{}, Answer: daemonapi.Job{}, handle: posted(inPath, checkJob, addJob)},
-		{Method: "POST", Path: "/v1/jobs/{id}/cancel", Summary: "Cancel a job. A machine that has it ends it.", Body: daemonapi.CancelJob{}, Answer: daemonapi.Job{}, handle: posted(inPath, checkCancelJob, cancelJob)},
+		{Method: "POST", Path: "/v1/jobs", Summary: "Add a job to the fleet. Repeating the same id adds nothing.", Body: daemonapi.AddJob{}, Answer: daemonapi.Job{}, handle: posted(inPath, checkJob, byBody(Plane.AddJob))},
+		{Method: "POST", Path: "/v1/jobs/{id}/cancel", Summary: "Cancel a job. A machine that has it ends it.", Body: daemonapi.CancelJob{}, Answer: daemonapi.Job{}, handle: posted(inPath, checkCancelJob, byID[daemonapi.CancelJob](Plane.CancelJob))},
 		{Method: "GET", Path: "/v1/caps", Summary: "The caps that jobs count against, by name.", Answer: []daemonapi.Cap{}, handle: (*server).caps},
-		{Method: "POST", Path: "/v1/caps", Summary: "Change a cap.", Body: daemonapi.SetCap{}, Answer: daemonapi.Cap{}, handle: posted(inPath, checkCap, setCap)},
+		{Method: "POST", Path: "/v1/caps", Summary: "Change a cap.", Body: daemonapi.SetCap{}, Answer: daemonapi.Cap{}, handle: posted(inPath, checkCap, byBody(Plane.SetCap))},
 	}
-}
-
-func addJob(p Plane, ctx context.Context, _ string, body daemonapi.AddJob) (daemonapi.Job, error) {
-	return p.AddJob(ctx, body)
-}
-
-func cancelJob(p Plane, ctx context.Context, id string, _ daemonapi.CancelJob) (daemonapi.Job, error) {
-	return p.CancelJob(ctx, id)
 }
 
 func (s *server) caps(r *request) (any, error) {
 	caps, err := s.plane.Caps(r.Context())
 	return list(caps), err
-}
-
-func setCap(p Plane, ctx context.Context, _ string, body daemonapi.SetCap) (daemonapi.Cap, error) {
-	return p.SetCap(ctx, body)
 }
 
 func checkJob(b daemonapi.AddJob) error {

@@ -3,10 +3,13 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"math"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/record/journal"
@@ -128,4 +131,15 @@ type Error = daemonapi.Error
 // Refusal is a failure by its code. The hint is the command that helps; it may be empty.
 func Refusal(code, text, hint string) *Error {
 	return &Error{Status: StatusOf(code), Failure: daemonapi.Failure{Code: code, Error: text, Hint: hint}}
+}
+
+// Ambiguous is the refusal of a prefix that several ids have. Its hint lists them, a line each.
+func Ambiguous(prefix string, lines []string) *Error {
+	slices.Sort(lines)
+	const most = 20
+	count := len(lines)
+	if count > most {
+		lines = append(lines[:most], "…")
+	}
+	return Refusal("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", prefix, count), strings.Join(lines, "\n"))
 }

@@ -70,13 +70,13 @@ func Routes() []Route {
 			Method: "GET", Path: "/v1/commands", Summary: "The commands of a project's runbooks.", Answer: []daemonapi.Command{}, handle: (*server).commands,
 			Query: []Parameter{{"project", "The project's root. Required.", absolute}},
 		},
-		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. Repeating the same id starts nothing.", Body: daemonapi.Start{}, Answer: daemonapi.Owner{}, handle: posted(inPath, checkStart, start)},
+		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. Repeating the same id starts nothing.", Body: daemonapi.Start{}, Answer: daemonapi.Owner{}, handle: posted(inPath, checkStart, byBody(Plane.Start))},
 	}
 	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
 	routes = append(routes,
 		Route{
-			Method: "GET", Path: "/v1/schedules", Summary: "What starts by the clock in a project, or in all projects whose schedules are on.", Answer: []daemonapi.Schedule{}, handle: (*server).schedules,
+			Method: "GET", Path: "/v1/schedules", Summary: "What starts by the clock in a project, or in all projects whose schedules are on.", Answer: []daemonapi.Schedule{}, handle: inProject(Plane.Schedules),
 			Query: []Parameter{{"project", "The project's root.", absolute}},
 		},
 		Route{Method: "POST", Path: "/v1/schedules", Summary: "Turn a project's schedules on or off.", Body: daemonapi.ScheduleSwitch{}, Answer: []daemonapi.Schedule{}, handle: posted(inPath, checkSwitch, switchSchedules)},
@@ -91,13 +91,13 @@ func Routes() []Route {
 		},
 		Route{Method: "GET", Path: "/v1/work/{id}", Summary: "One item, by id or id prefix.", Answer: daemonapi.WorkItem{}, handle: one(Plane.WorkItem)},
 		Route{Method: "POST", Path: "/v1/work", Summary: "Add items to a queue. Repeating the same id or key adds nothing.", Body: daemonapi.AddWork{}, Answer: []daemonapi.WorkItem{}, handle: posted(inPath, checkWork, addWork)},
-		Route{Method: "POST", Path: "/v1/work/{id}/retry", Summary: "Retry an item that failed or is dead.", Body: daemonapi.ChangeWork{}, Answer: daemonapi.WorkItem{}, handle: posted(inPath, checkChange, retryWork)},
-		Route{Method: "POST", Path: "/v1/work/{id}/drop", Summary: "Remove an item that is not running.", Body: daemonapi.ChangeWork{}, Answer: daemonapi.WorkItem{}, handle: posted(inPath, checkChange, dropWork)},
+		Route{Method: "POST", Path: "/v1/work/{id}/retry", Summary: "Retry an item that failed or is dead.", Body: daemonapi.ChangeWork{}, Answer: daemonapi.WorkItem{}, handle: posted(inPath, checkChange, byID[daemonapi.ChangeWork](Plane.RetryWork))},
+		Route{Method: "POST", Path: "/v1/work/{id}/drop", Summary: "Remove an item that is not running.", Body: daemonapi.ChangeWork{}, Answer: daemonapi.WorkItem{}, handle: posted(inPath, checkChange, byID[daemonapi.ChangeWork](Plane.DropWork))},
 		Route{
-			Method: "GET", Path: "/v1/workers", Summary: "The workers of a project, or of all projects with started workers.", Answer: []daemonapi.Worker{}, handle: (*server).workers,
+			Method: "GET", Path: "/v1/workers", Summary: "The workers of a project, or of all projects with started workers.", Answer: []daemonapi.Worker{}, handle: inProject(Plane.Workers),
 			Query: []Parameter{{"project", "The project's root.", absolute}},
 		},
-		Route{Method: "POST", Path: "/v1/workers", Summary: "Start or stop a worker.", Body: daemonapi.WorkerSwitch{}, Answer: daemonapi.Worker{}, handle: posted(inPath, checkWorker, switchWorker)},
+		Route{Method: "POST", Path: "/v1/workers", Summary: "Start or stop a worker.", Body: daemonapi.WorkerSwitch{}, Answer: daemonapi.Worker{}, handle: posted(inPath, checkWorker, byBody(Plane.SwitchWorker))},
 	)
 	routes = append(routes, jobRoutes()...)
 	return append(routes,
@@ -158,7 +158,7 @@ func Routes() []Route {
 			Method: "GET", Path: "/v1/workspaces", Summary: "The workspaces that are there, by name." + linked, Answer: []daemonapi.KeptWorkspace{}, handle: pages(Plane.Workspaces),
 			Query: []Parameter{projectParam, limitParameter, cursorParameter},
 		},
-		Route{Method: "POST", Path: "/v1/workspaces/remove", Summary: "Remove a workspace that is not in use. One with work in it that would be lost is not removed.", Body: daemonapi.RemoveWorkspace{}, Answer: daemonapi.KeptWorkspace{}, handle: posted(inPath, checkRemove, removeWorkspace)},
+		Route{Method: "POST", Path: "/v1/workspaces/remove", Summary: "Remove a workspace that is not in use. One with work in it that would be lost is not removed.", Body: daemonapi.RemoveWorkspace{}, Answer: daemonapi.KeptWorkspace{}, handle: posted(inPath, checkRemove, byBody(Plane.RemoveWorkspace))},
 		Route{
 			Method: "GET", Path: "/v1/queues", Summary: "The queues of commands that are typed into sessions in tmux, newest first." + linked, Answer: []daemonapi.SessionQueue{}, handle: pages(Plane.SessionQueues),
 			Query: paged(Parameter{"all", "1 for the last queue of each session that is at its end as well.", oneOrZero}, Parameter{"session", "Only that of this session, by tmux's name.", isText}),
@@ -184,10 +184,10 @@ func Routes() []Route {
 				Parameter{"status", "Only those with one of these decisions, separated by commas: " + strings.Join(decisions, ", ") + ".", several(decided)},
 			),
 		},
-		Route{Method: "POST", Path: "/v1/ui", Summary: "Turn the web page on, and make a link that signs a browser in once; or turn it off.", Body: daemonapi.UIControl{}, Answer: daemonapi.UI{}, handle: posted(inPath, checkUI, controlUI)},
+		Route{Method: "POST", Path: "/v1/ui", Summary: "Turn the web page on, and make a link that signs a browser in once; or turn it off.", Body: daemonapi.UIControl{}, Answer: daemonapi.UI{}, handle: posted(inPath, checkUI, byBody(Plane.ControlUI))},
 		Route{Method: "GET", Path: "/metrics", Summary: "Metrics of the daemon, as Prometheus reads them.", text: "text/plain; version=0.0.4; charset=utf-8", stream: scrape},
 		Route{Method: "POST", Path: "/v1/backup", Summary: "Copy the store to a file.", Body: daemonapi.Backup{}, Answer: daemonapi.Backup{}, handle: posted(inPath, checkBackup, backup)},
-		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, prune)},
+		Route{Method: "POST", Path: "/v1/prune", Summary: "Remove pipelines and agent runs that have ended, with their logs and files, and trim the store.", Body: daemonapi.Prune{}, Answer: daemonapi.Pruned{}, handle: posted(inPath, checkPrune, byBody(Plane.Prune))},
 		Route{Method: "POST", Path: "/v1/stop", Summary: "Stop the daemon.", Body: daemonapi.Stop{}, Answer: struct{}{}, handle: posted(inPath, checkStop, stop)},
 		Route{Method: "GET", Path: "/v1/openapi.json", Summary: "This document.", Answer: json.RawMessage{}, handle: (*server).document},
 	)

@@ -2,9 +2,7 @@
 package cost
 
 import (
-	"bytes"
-	"encoding/json"
-
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
@@ -46,112 +44,46 @@ const (
 )
 
 // usage is how many tokens one message has used.
-type usage struct {
-	input, output, read, write, writeHour int64
-	searches                              int64
-	fast                                  bool
-}
+type usage transcript.Tokens
 
 // prompt is how long the input was in all.
-func (u usage) prompt() int64 { return u.input + u.read + u.write + u.writeHour }
+func (u usage) prompt() int64 { return u.Input + u.Read + u.Write + u.WriteHour }
 
-func (u usage) tokens() int64 { return u.prompt() + u.output }
+func (u usage) tokens() int64 { return u.prompt() + u.Output }
 
 // most is the larger of two reports on one message: while it is written, the client says
 // less than at its end.
 func (u usage) most(other usage) usage {
 	return usage{
-		input: max(u.input, other.input), output: max(u.output, other.output), read: max(u.read, other.read),
-		write: max(u.write, other.write), writeHour: max(u.writeHour, other.writeHour),
-		searches: max(u.searches, other.searches), fast: u.fast || other.fast,
+		Input: max(u.Input, other.Input), Output: max(u.Output, other.Output), Read: max(u.Read, other.Read),
+		Write: max(u.Write, other.Write), WriteHour: max(u.WriteHour, other.WriteHour),
+		Searches: max(u.Searches, other.Searches), Fast: u.Fast || other.Fast,
 	}
 }
 
 // nanos is what it costs by these rates.
 func (u usage) nanos(r rates) int64 {
 	const million = 1e6
-	usd := (float64(u.input)*r.input + float64(u.output)*r.output + float64(u.read)*r.read +
-		float64(u.write)*r.write + float64(u.writeHour)*r.writeHour) / million
-	return int64(min(usd+float64(u.searches)*search, maxUSD) * nanosPerUSD)
+	usd := (float64(u.Input)*r.input + float64(u.Output)*r.output + float64(u.Read)*r.read +
+		float64(u.Write)*r.write + float64(u.WriteHour)*r.writeHour) / million
+	return int64(min(usd+float64(u.Searches)*search, maxUSD) * nanosPerUSD)
 }
-
-// entry is what a line of a transcript says about cost.
-type entry struct {
-	Type    string `json:"type"`
-	UUID    string `json:"uuid"`
-	Message struct {
-		ID    string `json:"id"`
-		Model string `json:"model"`
-		Usage struct {
-			Input    count `json:"input_tokens"`
-			Output   count `json:"output_tokens"`
-			Read     count `json:"cache_read_input_tokens"`
-			Write    count `json:"cache_creation_input_tokens"`
-			Creation struct {
-				Hour count `json:"ephemeral_1h_input_tokens"`
-			} `json:"cache_creation"`
-			Tools struct {
-				Searches count `json:"web_search_requests"`
-			} `json:"server_tool_use"`
-			Speed string `json:"speed"`
-		} `json:"usage"`
-	} `json:"message"`
-}
-
-// count is a number of tokens. One that cannot be is 0.
-type count int64
-
-// maxCount is more than any message has, and small enough that sums of it do not overflow.
-const maxCount = 1 << 32
-
-// UnmarshalJSON takes whatever stands there.
-func (c *count) UnmarshalJSON(text []byte) error {
-	var number float64
-	if json.Unmarshal(text, &number) == nil && number > 0 {
-		*c = count(min(number, maxCount))
-	}
-	return nil
-}
-
-// synthetic is the model of messages that the client made up itself, such as errors.
-const synthetic = "<synthetic>"
 
 // Line takes in a line of a transcript. A message of the model takes several lines, one for
 // each part of it, and a conversation that was forked has the old lines as well: each
 // message counts once.
 func (m *Meter) Line(line []byte) {
-	if !bytes.Contains(line, []byte(`"usage"`)) {
-		return
-	}
-	var e entry
-	if json.Unmarshal(line, &e) != nil || e.Type != "assistant" || e.Message.Model == synthetic {
-		return
-	}
-	id := e.Message.ID
-	if id == "" {
-		id = e.UUID
-	}
-	if id != "" {
-		m.add(id, e.Message.Model, e.usage())
+	if u, ok := transcript.UsageOf(line); ok {
+		m.Add(u)
 	}
 }
 
-func (e *entry) usage() usage {
-	u := e.Message.Usage
-	// How long what was written is kept is part of how much it is.
-	hour := min(u.Creation.Hour, u.Write)
-	return usage{
-		input: int64(u.Input), output: int64(u.Output), read: int64(u.Read),
-		write: int64(u.Write - hour), writeHour: int64(hour),
-		searches: int64(u.Tools.Searches), fast: u.Speed == "fast",
-	}
-}
-
-func (m *Meter) add(id, model string, u usage) {
-	old := m.messages[id]
-	u = u.most(old.usage)
-	now := spent{usage: u, nanos: max(old.nanos, u.nanos(price(m.prices, model, u)))}
-	m.messages[id] = now
+// Add takes in what a line says.
+func (m *Meter) Add(said transcript.Usage) {
+	old := m.messages[said.Message]
+	u := usage(said.Tokens).most(old.usage)
+	now := spent{usage: u, nanos: max(old.nanos, u.nanos(price(m.prices, said.Model, u)))}
+	m.messages[said.Message] = now
 	m.tokens += now.tokens() - old.tokens()
 	m.nanos = min(m.nanos+now.nanos-old.nanos, maxNanos)
 }

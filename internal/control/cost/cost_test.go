@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
@@ -71,7 +72,7 @@ func TestNothingOverflows(t *testing.T) {
 }
 
 func TestPrices(t *testing.T) {
-	million := usage{input: 1_000_000}
+	million := usage{Input: 1_000_000}
 	for model, want := range map[string]float64{
 		"claude-opus-5-5":                          4,
 		"claude-opus-5-5[1m]":                      4,
@@ -93,10 +94,10 @@ func TestPrices(t *testing.T) {
 			t.Errorf("%s: %v, want %v", model, got, want)
 		}
 	}
-	if got := price(nil, "claude-haiku-5-5", usage{input: 99_000, read: 1000}); got.input != 0.1 || got.read != 0.01 {
+	if got := price(nil, "claude-haiku-5-5", usage{Input: 99_000, Read: 1000}); got.input != 0.1 || got.read != 0.01 {
 		t.Errorf("a short prompt: %+v", got)
 	}
-	if got := price(nil, "claude-haiku-5-5", usage{input: 99_000, read: 1001}); got.input != 0.5 {
+	if got := price(nil, "claude-haiku-5-5", usage{Input: 99_000, Read: 1001}); got.input != 0.5 {
 		t.Errorf("a prompt that is long with what the cache holds: %+v", got)
 	}
 	want := rates{15, 75, 1.5, 18.75, 30}
@@ -116,7 +117,7 @@ func TestOwnPricesComeFirst(t *testing.T) {
 		"claude-opus-5-5":  {1, 3, 0, 0.5, 0.5},
 		"claude-haiku-5-5": {7, 7, 0.7, 8.75, 14},
 	} {
-		if diff := cmp.Diff(want, price(own, model, usage{fast: true}), cmp.AllowUnexported(rates{}), cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); diff != "" {
+		if diff := cmp.Diff(want, price(own, model, usage{Fast: true}), cmp.AllowUnexported(rates{}), cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", model, diff)
 		}
 	}
@@ -130,10 +131,10 @@ func TestListHidesNothing(t *testing.T) {
 			t.Errorf("%s up to %d is never reached", l.name, l.prompt)
 		}
 		seen[l.name] = l.prompt
-		if got := price(nil, "claude-"+l.name+"-20260101", usage{input: max(l.prompt, 1)}); l.prompt != 0 && got != l.rates {
+		if got := price(nil, "claude-"+l.name+"-20260101", usage{Input: max(l.prompt, 1)}); l.prompt != 0 && got != l.rates {
 			t.Errorf("%s up to %d: %+v", l.name, l.prompt, got)
 		}
-		if got := price(nil, "claude-"+l.name, usage{input: maxCount}); l.prompt == 0 && got != l.rates {
+		if got := price(nil, "claude-"+l.name, usage{Input: transcript.MaxCount}); l.prompt == 0 && got != l.rates {
 			t.Errorf("%s: %+v", l.name, got)
 		}
 	}

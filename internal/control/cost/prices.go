@@ -82,7 +82,7 @@ func price(own []config.Price, model string, u usage) rates {
 			break
 		}
 	}
-	if u.fast {
+	if u.Fast {
 		found = rates{fast * found.input, fast * found.output, fast * found.read, fast * found.write, fast * found.writeHour}
 	}
 	return found

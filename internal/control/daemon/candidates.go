@@ -2,25 +2,12 @@ package daemon
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
-
-// ambiguous is the refusal of a prefix that several ids have. Its hint lists them, a line each.
-func ambiguous(prefix string, lines []string) error {
-	slices.Sort(lines)
-	const most = 20
-	count := len(lines)
-	if count > most {
-		lines = append(lines[:most], "…")
-	}
-	return api.Refusal("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", prefix, count), strings.Join(lines, "\n"))
-}
 
 func isConflict(err error) bool { return daemonapi.Code(err) == "conflict" }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func (p *plane) saying(o *engine.Owner, d engine.Decision, last agentdir.Last) s
 	if d.Ref == "" || !d.Resolved.IsZero() || o.Agent == nil || o.Agent.ID != d.AgentID {
 		return ""
 	}
-	path, _ := transcript.Find(filepath.Join(p.opts.configDir(*o.AgentStart()), "projects"), last.Transcript, o.Agent.Session)
+	path, _ := transcript.Find(transcript.Projects(p.opts.configDir(*o.AgentStart())), last.Transcript, o.Agent.Session)
 	words, _ := transcript.LastWords(path) // without any, what is on record has to do
 	if len(words) > agentdir.MaxMessage {
 		words = strings.ToValidUTF8(words[:agentdir.MaxMessage], "") + "…"

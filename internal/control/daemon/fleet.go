@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
@@ -15,7 +14,6 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/web"
-	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
@@ -113,35 +111,5 @@ func (p *plane) jobRoom() (agents, room int) {
 // this one.
 type fleetSite struct {
 	*fleet.Plane
-	own *plane
-}
-
-var _ web.Plane = fleetSite{}
-
-func (s fleetSite) Changes() (work, journal <-chan struct{}) { return s.own.Changes() }
-
-func (s fleetSite) Diff(ctx context.Context, decision string) (web.Diff, error) {
-	return s.own.Diff(ctx, decision)
-}
-
-func (s fleetSite) Projects() []string { return s.own.Projects() }
-
-func (s fleetSite) Workspaced() map[string]string { return s.own.Workspaced() }
-
-func (s fleetSite) Glance(root string, now time.Time) doctor.Glance { return s.own.Glance(root, now) }
-
-func (s fleetSite) SessionAgent(ctx context.Context, session string) (a daemonapi.Agent, found bool) {
-	return s.own.SessionAgent(ctx, session)
-}
-
-func (s fleetSite) SessionConversation(ctx context.Context, session string, r api.Range) (daemonapi.Conversation, error) {
-	return s.own.SessionConversation(ctx, session, r)
-}
-
-func (s fleetSite) SessionSpending(ctx context.Context, session string) ([]web.Spent, error) {
-	return s.own.SessionSpending(ctx, session)
-}
-
-func (s fleetSite) VerifyStore(ctx context.Context) (web.Soundness, error) {
-	return s.own.VerifyStore(ctx)
+	web.Machine
 }

@@ -272,9 +272,9 @@ func (p *plane) checkJob(root, command string, args []string) error {
 	}
 	_, err = shelf.create(daemonapi.Start{Project: root, Cwd: root, Command: command, Args: args})
 	if refused, ok := errors.AsType[*api.Error](err); ok {
-		told := refused.Failure
-		told.Hint = strings.Replace(told.Hint, "usage: stopgate start ", "usage: stopgate job add ", 1)
-		return &api.Error{Failure: told}
+		failure := refused.Failure
+		failure.Hint = strings.Replace(failure.Hint, "usage: stopgate start ", "usage: stopgate job add ", 1)
+		return &api.Error{Failure: failure}
 	}
 	return err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 const jobBook = `
@@ -74,7 +75,7 @@ func joins(t *testing.T, m *machine, f *linktest.Fleet, room int) {
 	l := f.Member("a")
 	all.Go(func() { m.plane.desk.Run(ctx, l, alone{}) })
 	t.Cleanup(func() { cancel(); all.Wait() })
-	eventually(t, func() bool { _, err := m.Jobs(t.Context(), &api.Query{Limit: 1}); return err == nil })
+	checktest.Eventually(t, "the jobs can be listed", func() bool { _, err := m.Jobs(t.Context(), &api.Query{Limit: 1}); return err == nil })
 }
 
 // placed is a machine with so much room.
@@ -91,19 +92,6 @@ func (p placed) Attempts() map[string]claim.Task {
 		return nil
 	}
 	return p.machine.Attempts()
-}
-
-// eventually waits until something is so.
-func eventually(t *testing.T, so func() bool) {
-	t.Helper()
-	late := time.After(time.Minute)
-	for !so() {
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-late:
-			t.Fatal("it never is")
-		}
-	}
 }
 
 // Starting a command that its runbook makes a job of adds one, once for an id, with what the runbook says; on a host that is
@@ -267,7 +255,7 @@ func TestIssue20AWorkerFeedsJobs(t *testing.T) {
 	if first.State != intake.Running {
 		t.Fatalf("%+v", first)
 	}
-	eventually(t, func() bool { j, known := p.jobStatus(first.Owner); return known && j.Status == "running" })
+	checktest.Eventually(t, "the job runs", func() bool { j, known := p.jobStatus(first.Owner); return known && j.Status == "running" })
 	if again := item(); again.Owner != first.Owner || again.Takes != 1 {
 		t.Errorf("%+v", again)
 	}
@@ -278,7 +266,7 @@ func TestIssue20AWorkerFeedsJobs(t *testing.T) {
 	}
 
 	do(t, p.core, attempt, engine.Input{ID: "x", What: engine.Cancel{Why: "enough"}})
-	eventually(t, func() bool {
+	checktest.Eventually(t, "the job is cancelled", func() bool {
 		j, _ := p.jobStatus(first.Owner)
 		return j.Status == "cancelled"
 	})
@@ -323,7 +311,7 @@ func TestIssue20ALostJobIsADecisionHere(t *testing.T) {
 	_, err = b.Change(t.Context(), anID, func(j job.Job) (job.Fact, error) { return j.Lose("c", 1, time.Now()) })
 	check(t, err)
 	id := job.Question(anID, 1)
-	eventually(t, func() bool { _, err := p.Decision(t.Context(), id[:8]); return err == nil })
+	checktest.Eventually(t, "the decision is there", func() bool { _, err := p.Decision(t.Context(), id[:8]); return err == nil })
 
 	page, err := p.Decisions(t.Context(), &api.Query{Limit: 10, Name: "fix"})
 	check(t, err)

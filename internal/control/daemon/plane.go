@@ -193,7 +193,7 @@ func (p *plane) transcript(a daemonapi.Agent, whole, runs bool) string {
 	last, projects := lastOf(p.opts.StateDir, a.ID).Transcript, ""
 	if whole || runs && last == "" {
 		kept, _ := keptOf(p.opts.StateDir, a.ID)
-		projects = cmp.Or(kept.Projects, filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"))
+		projects = cmp.Or(kept.Projects, transcript.Projects(p.opts.configDir(engine.AgentStart{})))
 	}
 	path, _ := transcript.Find(projects, last, a.Session) // what it named last has to do
 	return cmp.Or(path, last)
@@ -297,7 +297,7 @@ func (p *plane) pastAgent(id string) (daemonapi.Agent, error) {
 	if len(lines) == 0 {
 		return daemonapi.Agent{}, api.Refusal("not_found", "there is no agent "+id, "stopgate agent list --all")
 	}
-	return daemonapi.Agent{}, ambiguous(id, lines)
+	return daemonapi.Agent{}, api.Ambiguous(id, lines)
 }
 
 func (p *plane) Signal(ctx context.Context, agent string, through journal.Position) (daemonapi.Signal, error) {
@@ -330,7 +330,7 @@ func (p *plane) Decision(ctx context.Context, id string) (daemonapi.Decision, er
 func (p *plane) decision(id string) (o *engine.Owner, d engine.Decision, err error) {
 	p.core.look(func(s *engine.State) { o, d, err = s.ResolveDecision(id) })
 	if err = asFailure(err); isConflict(err) {
-		err = ambiguous(id, p.decisionsLike(id))
+		err = api.Ambiguous(id, p.decisionsLike(id))
 	}
 	return o, d, err
 }
@@ -398,7 +398,7 @@ func (p *plane) Stop(ctx context.Context, kill bool) error { return p.stop(ctx, 
 func (p *plane) resolve(id string) (o *engine.Owner, err error) {
 	p.core.look(func(s *engine.State) { o, err = s.Resolve(id) })
 	if err = asFailure(err); isConflict(err) {
-		return o, ambiguous(id, p.ownersLike(id))
+		return o, api.Ambiguous(id, p.ownersLike(id))
 	}
 	if err != nil {
 		for _, held := range p.core.unknown() {

@@ -115,7 +115,7 @@ func (s *spending) found(p *purse, a engine.AgentStart) error {
 	p.meter = cost.New(s.prices())
 	p.kept = keptSpending{Sessions: []string{a.ID}} // where its client begins one
 	if dir := s.configDir(a); dir != "" {
-		p.kept.Projects = filepath.Join(dir, "projects")
+		p.kept.Projects = transcript.Projects(dir)
 	}
 	if a.Resume != "" {
 		p.kept.Sessions = append(p.kept.Sessions, a.Resume)

@@ -2,11 +2,9 @@ package daemon
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
@@ -30,30 +28,17 @@ func (p *plane) SessionQueues(_ context.Context, q *api.Query) (api.Page[daemona
 		}
 	}
 	all = slices.DeleteFunc(all, func(l queue.Listed) bool {
-		return !api.Is(q.Session, l.Session) || !q.AllowsTime(queueCreated(l))
+		return !api.Is(q.Session, l.Session) || !q.AllowsTime(l.Created())
 	})
 	place := func(l queue.Listed) api.Place {
-		return api.Place{Time: queueCreated(l), ID: strings.ToValidUTF8(l.Path, "�")}
+		return api.Place{Time: l.Created(), ID: strings.ToValidUTF8(l.Path, "�")}
 	}
 	return api.View(api.PageOf(slices.Values(all), place, q), queueView), nil
 }
 
-// queueCreated is when a queue was made. The file of one that was written by hand does not say: then
-// it is when that was changed.
-func queueCreated(l queue.Listed) time.Time {
-	if l.Queue.Stopgate != nil && !l.Queue.Stopgate.CreatedAt.IsZero() {
-		return l.Queue.Stopgate.CreatedAt.Time
-	}
-	info, err := os.Lstat(l.Path)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
-
 func queueView(l queue.Listed) daemonapi.SessionQueue {
 	view := daemonapi.SessionQueue{Session: l.Session, Path: l.Path, Commands: []daemonapi.SessionCommand{}}
-	if at := queueCreated(l); !at.IsZero() {
+	if at := l.Created(); !at.IsZero() {
 		view.Created = &at
 	}
 	if l.Err != nil {

@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -78,7 +77,7 @@ func (p *plane) sessionTranscript(ctx context.Context, session string) string {
 		path = a.Transcript
 	}
 	if path == "" {
-		path, _ = transcript.Find(filepath.Join(p.opts.configDir(engine.AgentStart{}), "projects"), "", session)
+		path, _ = transcript.Find(transcript.Projects(p.opts.configDir(engine.AgentStart{})), "", session)
 	}
 	p.meters.paths.put(session, path, p.opts.Now())
 	return path
@@ -210,22 +209,20 @@ func sizeOf(path string) int64 {
 }
 
 func (s *sessionMeter) line(line []byte) {
-	before := s.meter.Total()
-	s.meter.Line(line)
-	now := s.meter.Total()
-	if now == before {
+	u, ok := transcript.UsageOf(line)
+	if !ok {
 		return
 	}
-	var stamped struct {
-		Timestamp time.Time `json:"timestamp"`
-	}
-	if json.Unmarshal(line, &stamped) != nil || stamped.Timestamp.IsZero() {
+	before := s.meter.Total()
+	s.meter.Add(u)
+	now := s.meter.Total()
+	if now == before || u.Time.IsZero() {
 		return
 	}
 	if len(s.points) == mostPoints {
 		s.halve()
 	}
-	s.points = append(s.points, web.Spent{Time: stamped.Timestamp, USD: now.USD - before.USD, Tokens: now.Tokens - before.Tokens})
+	s.points = append(s.points, web.Spent{Time: u.Time, USD: now.USD - before.USD, Tokens: now.Tokens - before.Tokens})
 }
 
 // halve makes one point of two.

@@ -100,7 +100,7 @@ func onlyItem(id string, found []listedItem) (daemonapi.WorkItem, error) {
 	for _, i := range found {
 		lines = append(lines, fmt.Sprintf("  %s  item of %s, %s", i.ID, plain.Line(i.Queue), i.State))
 	}
-	return daemonapi.WorkItem{}, ambiguous(id, lines)
+	return daemonapi.WorkItem{}, api.Ambiguous(id, lines)
 }
 
 // AddWork puts items into a queue. One that is there by its key, or by its id, is not added again.

@@ -168,8 +168,8 @@ func (d *draft) answer(a Answer) error {
 	if d.Decision.Ref != "" && d.Agent.Killed && c.does != optCancel {
 		return &Refusal{"conflict", "the agent is being killed and cannot get the answer"}
 	}
-	told := []string{optDone, optSkip, optFail, optCancel}
-	if c.message != "" && d.Agent == nil && d.Decision.Source != FromStep && !slices.Contains(told, c.does) {
+	needNoAgent := []string{optDone, optSkip, optFail, optCancel}
+	if c.message != "" && d.Agent == nil && d.Decision.Source != FromStep && !slices.Contains(needNoAgent, c.does) {
 		return &Refusal{"invalid", "no agent is running that could get a message: choose one of " + d.Decision.names()}
 	}
 	d.resolve(c, c.message)

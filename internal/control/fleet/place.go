@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -137,11 +136,5 @@ func (p *Plane) ambiguous(k kind, id, own string, err error, found []place) erro
 	for _, at := range found {
 		lines = append(lines, "  "+k.line(&at.owner)+", on "+at.host)
 	}
-	slices.Sort(lines)
-	const most = 20
-	count := len(lines)
-	if count > most {
-		lines = append(lines[:most], "…")
-	}
-	return api.Refusal("conflict", fmt.Sprintf("%s is ambiguous (%d matches)", id, count), strings.Join(lines, "\n"))
+	return api.Ambiguous(id, lines)
 }

@@ -60,7 +60,7 @@ func uses(c config.Notify) map[way]bool {
 	used := map[way]bool{}
 	sections := []config.Ways{c.Ways}
 	for _, p := range c.Projects {
-		sections = append(sections, p.Over(c.Ways))
+		sections = append(sections, p.Override(c.Ways))
 	}
 	for _, section := range sections {
 		for _, w := range waysOf(section) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // page makes the lines of details.
@@ -201,20 +202,9 @@ func inState(state string) func(string) string {
 func cost(usd float64, tokens int64) string {
 	text := money(usd)
 	if tokens > 0 {
-		text = strings.TrimPrefix(text+", "+count(tokens)+" tokens", ", ")
+		text = strings.TrimPrefix(text+", "+plain.Digits(tokens)+" tokens", ", ")
 	}
 	return text
-}
-
-// count is a number in a few digits.
-func count(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprint(n)
-	case n < 10_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%dM", n/1_000_000)
 }
 
 // agent shows an agent: its state and the end of its conversation.

@@ -37,7 +37,7 @@ const (
 // lanePage is one session in time, the newest first.
 type lanePage struct {
 	Seen
-	Last    *told // its last stop; nil where it never stopped
+	Last    *account // its last stop; nil where it never stopped
 	Items   []laneItem
 	Earlier string
 	Newest  bool // the page begins with what happened last
@@ -56,7 +56,7 @@ type laneItem struct {
 	ID     string
 	Text   string
 	Tone   string
-	Stop   *told
+	Stop   *account
 	prompt bool // a mark that a prompt was sent
 }
 
@@ -279,17 +279,17 @@ func (p *lanePage) addPrompts(r *Request, l *lane, place int64) (int64, error) {
 	if l.next == (journal.Position{}) {
 		since = time.Time{}
 	}
-	told, err := r.site.prompts(r, p.ID, place, since)
+	asked, err := r.site.prompts(r, p.ID, place, since)
 	if err != nil {
 		return place, err
 	}
-	if len(told.items) > 0 {
+	if len(asked.items) > 0 {
 		p.Items = slices.DeleteFunc(p.Items, func(i laneItem) bool { return i.prompt })
-		p.Items = append(p.Items, told.items...)
+		p.Items = append(p.Items, asked.items...)
 	}
 	p.Untold = slices.ContainsFunc(p.Items, func(i laneItem) bool { return i.prompt })
 	slices.SortStableFunc(p.Items, func(a, b laneItem) int { return b.Time.Compare(a.Time) })
-	return told.from, nil
+	return asked.from, nil
 }
 
 // prompts are what a session was told.
@@ -308,7 +308,7 @@ type promptsKey struct {
 // prompts reads what a session was told since a time and before a place in its transcript.
 func (s *Site) prompts(r *Request, session string, place int64, since time.Time) (*prompts, error) {
 	key := promptsKey{session, place, since}
-	if known, ok := s.told.get(key); ok && s.Now().Sub(known.read).Abs() < promptsFor {
+	if known, ok := s.prompted.get(key); ok && s.Now().Sub(known.read).Abs() < promptsFor {
 		return known, nil
 	}
 	found := &prompts{read: s.Now(), from: place}
@@ -333,7 +333,7 @@ func (s *Site) prompts(r *Request, session string, place int64, since time.Time)
 			break
 		}
 	}
-	s.told.put(key, found)
+	s.prompted.put(key, found)
 	return found, nil
 }
 
@@ -412,7 +412,7 @@ func laneIcon(i laneItem) string {
 }
 
 // outcomes are how many gates of a stop ended how, in words.
-func outcomes(t *told) (all []string) {
+func outcomes(t *account) (all []string) {
 	n := t.Counts()
 	for _, o := range []struct{ outcome, words string }{
 		{event.GateFailed, "failed"}, {event.GateCouldNotRun, "could not run"}, {event.GateNotStarted, "not started"}, {event.GatePassed, "passed"}, {event.GateProven, "from proofs"},

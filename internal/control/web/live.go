@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 const (
@@ -96,7 +97,7 @@ func (s *Site) keep(ctx context.Context, f *feed, p *Page, asked *Request) {
 		if err == nil {
 			f.set(d, nav)
 		}
-		rest(ctx, calm)
+		_ = pause.For(ctx, calm) // what follows looks whether it has ended
 		select {
 		case <-work:
 		case <-journal:
@@ -118,15 +119,6 @@ func (s *Site) drawAgain(ctx context.Context, p *Page, asked *Request) (d drawn,
 		nav, err = s.navigation(r, asked.URL.Path)
 	}
 	return d, nav, err
-}
-
-func rest(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // live sends a browser what the page that it shows has become, until it goes, or its session ends.

@@ -23,14 +23,14 @@ import (
 // the daemon, until a person turns it off.
 type Site struct {
 	Options
-	book    *book
-	invited *invitations
-	streams chan struct{} // one for each that is open
-	feeds   feeds
-	stops   memo[string, *stops.Stop] // that were answered
-	lanes   memo[laneKey, *lane]
-	told    memo[promptsKey, *prompts]
-	settled memo[uint64, []daemonapi.Decision] // by the number of the daemon's last event
+	book     *book
+	invited  *invitations
+	streams  chan struct{} // one for each that is open
+	feeds    feeds
+	stops    memo[string, *stops.Stop] // that were answered
+	lanes    memo[laneKey, *lane]
+	prompted memo[promptsKey, *prompts]
+	settled  memo[uint64, []daemonapi.Decision] // by the number of the daemon's last event
 
 	verified verifier
 	roster   *Roster
@@ -59,7 +59,7 @@ func New(o Options) *Site {
 		Options: o, book: b, invited: &invitations{now: o.Now}, streams: make(chan struct{}, maxStreams),
 		feeds: feeds{all: map[string]*feed{}}, roster: newRoster(o.StateDir), details: newDetails(), post: post,
 		past: newPast(o.StateDir, o.Plane.Workspaced), glances: newGlances(),
-		stops: memo[string, *stops.Stop]{most: 500}, lanes: memo[laneKey, *lane]{most: 100}, told: memo[promptsKey, *prompts]{most: 100},
+		stops: memo[string, *stops.Stop]{most: 500}, lanes: memo[laneKey, *lane]{most: 100}, prompted: memo[promptsKey, *prompts]{most: 100},
 		settled: memo[uint64, []daemonapi.Decision]{most: 1},
 	}
 }

@@ -23,8 +23,8 @@ const (
 	mostTrees = 20
 )
 
-// told is a stop as people are told of it.
-type told struct {
+// account is a stop as people are told of it.
+type account struct {
 	*stops.Stop
 	Headline string
 	Tone     string // of the headline: good, bad, warn or busy
@@ -61,8 +61,8 @@ type gate struct {
 }
 
 // tellStop is a stop as people are told of it, with so many lines of each log.
-func (s *Site) tellStop(stop *stops.Stop, lines int) told {
-	t := told{Stop: stop, Headline: stop.Headline(), Tone: toneOf(stop), Skipped: stop.Skipped(), Keepers: stop.Verdicts}
+func (s *Site) tellStop(stop *stops.Stop, lines int) account {
+	t := account{Stop: stop, Headline: stop.Headline(), Tone: toneOf(stop), Skipped: stop.Skipped(), Keepers: stop.Verdicts}
 	for _, text := range stop.Next() {
 		for part := range strings.SplitSeq(text, "; ") {
 			t.Next = append(t.Next, stepOf(part))
@@ -177,7 +177,7 @@ func (s *Site) findStop(id string) (*stops.Stop, error) {
 
 // stopPage is one decision.
 type stopPage struct {
-	told
+	account
 	Command string // that tells the same in a terminal
 }
 

@@ -44,6 +44,11 @@ import (
 // Plane is the control plane as the pages see it.
 type Plane interface {
 	api.Plane
+	Machine
+}
+
+// Machine is what pages show of this machine alone.
+type Machine interface {
 	// Changes are channels that are closed when what the daemon works on has changed, and when more of
 	// the journal was read. To miss nothing, take them before looking.
 	Changes() (work, journal <-chan struct{})

@@ -3,7 +3,6 @@ package doctor
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -97,29 +96,24 @@ func (e *examination) try(ctx context.Context, args []string) (took time.Duratio
 	if err != nil {
 		return took, err
 	}
-	if answer.Decision != "block" || !strings.Contains(answer.Reason, probeReason) {
-		return took, fmt.Errorf("a stop that should be blocked was not: the hook answered %s", answer)
+	if !answer.Blocks || !strings.Contains(answer.Reason, probeReason) {
+		return took, fmt.Errorf("a stop that should be blocked was not: the hook answered %s", inWords(answer))
 	}
 	if err := os.WriteFile(filepath.Join(root, "fixed"), nil, 0o600); err != nil {
 		return took, err
 	}
 	answer, _, err = e.callAsClient(ctx, args, root, session)
-	if err == nil && answer.Decision == "block" {
+	if err == nil && answer.Blocks {
 		err = fmt.Errorf("a stop that should be allowed was blocked: %s", answer.Reason)
 	}
 	return took, err
 }
 
-type clientAnswer struct {
-	Decision string `json:"decision"`
-	Reason   string `json:"reason"`
-	Message  string `json:"systemMessage"`
-}
-
-func (a clientAnswer) String() string {
+// inWords is an answer for a person.
+func inWords(a hook.Printed) string {
 	switch {
-	case a.Decision != "":
-		return fmt.Sprintf("%s: %s", a.Decision, a.Reason)
+	case a.Blocks:
+		return "block: " + a.Reason
 	case a.Message != "":
 		return fmt.Sprintf("%q", a.Message)
 	}
@@ -127,7 +121,7 @@ func (a clientAnswer) String() string {
 }
 
 // callAsClient runs a hook's command line as the client does.
-func (e *examination) callAsClient(ctx context.Context, args []string, root, session string) (clientAnswer, time.Duration, error) {
+func (e *examination) callAsClient(ctx context.Context, args []string, root, session string) (hook.Printed, time.Duration, error) {
 	payload, err := hook.Encode(&hook.StopPayload{Base: hook.Base{
 		SessionID:      session,
 		TranscriptPath: filepath.Join(root, "transcript.jsonl"),
@@ -136,7 +130,7 @@ func (e *examination) callAsClient(ctx context.Context, args []string, root, ses
 		PromptID:       session,
 	}})
 	if err != nil {
-		return clientAnswer{}, 0, err
+		return hook.Printed{}, 0, err
 	}
 	result := process.Run(ctx, process.Command{
 		Args:    args,
@@ -146,16 +140,12 @@ func (e *examination) callAsClient(ctx context.Context, args []string, root, ses
 		Timeout: 30 * time.Second,
 		Lines:   5,
 	})
-	var answer clientAnswer
 	if !result.OK() {
-		return answer, result.Duration, fmt.Errorf("the hook failed: %s", strings.TrimSpace(result.String()+"\n"+result.Tail))
+		return hook.Printed{}, result.Duration, fmt.Errorf("the hook failed: %s", strings.TrimSpace(result.String()+"\n"+result.Tail))
 	}
-	out := bytes.TrimSpace(result.Stdout)
-	if len(out) == 0 {
-		return answer, result.Duration, nil
+	answer, err := hook.ParseAnswer(result.Stdout)
+	if err != nil {
+		err = fmt.Errorf("the hook did not answer with JSON: %q", bytes.TrimSpace(result.Stdout))
 	}
-	if err := json.Unmarshal(out, &answer); err != nil {
-		return answer, result.Duration, fmt.Errorf("the hook did not answer with JSON: %q", out)
-	}
-	return answer, result.Duration, nil
+	return answer, result.Duration, err
 }

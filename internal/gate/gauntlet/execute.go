@@ -337,11 +337,11 @@ func IsBadRevision(err error) bool {
 func (e *execution) ended(ctx context.Context, v *view, err error) (Result, bool) {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		r := unavailable(over(ctx), nil)
+		r := unavailable(whyEnded(ctx), nil)
 		r.Interrupted = true
 		return r, true
 	case ctx.Err() != nil:
-		return e.cannotRun(ctx, v, over(ctx)), true
+		return e.cannotRun(ctx, v, whyEnded(ctx)), true
 	case IsBadRevision(err) && !e.Answers:
 		return Result{Status: Error, Message: sentence(err.Error()), ErrorMessage: err.Error(), Err: err}, true
 	}

@@ -29,7 +29,7 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 	diff, err := g.tree.Diff(ctx, g.Scope, g.view.position, job.Includes, maxDiff)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return job.result(GateCouldNotRun, over(ctx))
+		return job.result(GateCouldNotRun, whyEnded(ctx))
 	case err != nil:
 		// A broken repository must not let the agent go without a review, nor close what
 		// was found before.

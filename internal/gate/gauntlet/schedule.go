@@ -80,7 +80,7 @@ func (r *round) start(ctx context.Context, i int, do func()) {
 func (r *round) begin(ctx context.Context, i int, do func()) bool {
 	switch by := r.haltedBy(); {
 	case ctx.Err() != nil:
-		r.results[i].Message = "was not started: " + over(ctx)
+		r.results[i].Message = "was not started: " + whyEnded(ctx)
 	case by != nil:
 		r.results[i].Message = "was not started: " + by.ID() + " did not pass and has fail_fast"
 	default:
@@ -90,8 +90,8 @@ func (r *round) begin(ctx context.Context, i int, do func()) bool {
 	return false
 }
 
-// over says why nothing goes on.
-func over(ctx context.Context) string {
+// whyEnded says why nothing goes on.
+func whyEnded(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return "the whole run timed out"
 	}

@@ -11,7 +11,7 @@ import (
 
 // TreeOf is what tells a project's working tree from others, as a run has it; empty where it is not known.
 func TreeOf(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) string {
-	_, tree := lookAtTree(ctx, project, stateDir, environ, now)
+	_, tree := openTree(ctx, project, stateDir, environ, now)
 	return tree.Mark()
 }
 
@@ -24,7 +24,7 @@ type Found struct {
 // KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, and by which rules git ignores files, so that a
 // stop can tell what the agent has changed in it. before is the tree that its session found there or left before, if any.
 func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time, before string) Found {
-	w, tree := lookAtTree(ctx, project, stateDir, environ, now)
+	w, tree := openTree(ctx, project, stateDir, environ, now)
 	if tree.Mark() == "" {
 		return Found{}
 	}
@@ -33,7 +33,7 @@ func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, env
 	return Found{tree.Mark(), rules}
 }
 
-func lookAtTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) (*change.Worktree, change.Tree) {
+func openTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time) (*change.Worktree, change.Tree) {
 	index := ledger.Open(stateDir, project.Root).IndexFile()
 	w := change.Open(project.Root, project.Config.Gauntlet.LogDir, index, environ, now)
 	tree, err := w.Tree(ctx)

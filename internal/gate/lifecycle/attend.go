@@ -15,6 +15,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -120,7 +121,7 @@ var (
 func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi.Reply, error) {
 	daemon := p.keeper.Daemon()
 	begun, heard := p.keeper.Now(), false
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		reply, err := daemon.Await(ctx, p.agent.id, p.ref, through)
 		switch {
 		case ctx.Err() != nil:
@@ -128,7 +129,7 @@ func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi
 		case err == nil && reply.State == "answered":
 			return reply, nil
 		case err == nil && reply.State == "open":
-			heard, pause = true, 25*time.Millisecond
+			heard, wait = true, 25*time.Millisecond
 		case err == nil && !reply.Over && !heard && !p.gone():
 			return daemonapi.Reply{}, errNotTaken
 		case err == nil, daemonapi.Code(err) == "not_found":
@@ -139,10 +140,7 @@ func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi
 		if p.gone() {
 			return daemonapi.Reply{}, errSettled
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = pause.For(ctx, wait) // the next try says why
 	}
 }
 
@@ -223,7 +221,7 @@ func (p *prompt) settle(answer hook.Answer, payload *hook.PermissionRequestPaylo
 	v := keeper.Verdict{Status: "answered", Summary: "a person answered"}
 	switch p.asked.Type {
 	case agentdir.Question:
-		if input, ok := answered(payload.ToolInput, r); ok {
+		if input, ok := answered(payload.ToolUse, r); ok {
 			return answer.Permit().Input(input), v
 		}
 	case agentdir.Plan:
@@ -257,38 +255,26 @@ func said(what, words string) string {
 
 // answered is a question's input with its answers. One answer stands for all questions where
 // there are not as many: it was said to the whole.
-func answered(input json.RawMessage, r daemonapi.Reply) (json.RawMessage, bool) {
-	var asked struct {
-		Questions []struct{ Question string }
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &asked) != nil || json.Unmarshal(input, &members) != nil || len(asked.Questions) == 0 {
-		return nil, false
-	}
-	answers := make(map[string]string, len(asked.Questions))
-	for i, q := range asked.Questions {
+func answered(use hook.ToolUse, r daemonapi.Reply) (json.RawMessage, bool) {
+	asked, _ := use.Questions()
+	answers := make(map[string]string, len(asked))
+	for i, q := range asked {
 		switch {
 		case len(r.Answers) == 1:
-			answers[q.Question] = r.Answers[0]
+			answers[q.Text] = r.Answers[0]
 		case i < len(r.Answers):
-			answers[q.Question] = r.Answers[i]
+			answers[q.Text] = r.Answers[i]
 		case len(r.Answers) > 0 || r.Option == "cancel":
 		case r.Message != "":
-			answers[q.Question] = r.Message
+			answers[q.Text] = r.Message
 		case r.Option != "":
-			answers[q.Question] = r.Option
+			answers[q.Text] = r.Option
 		}
 	}
 	if len(answers) == 0 {
 		return nil, false
 	}
-	text, err := json.Marshal(answers)
-	if err != nil {
-		return nil, false
-	}
-	members["answers"] = text
-	text, err = json.Marshal(members)
-	return text, err == nil
+	return use.WithAnswers(answers)
 }
 
 // bounded is a tool's input, with its long members cut where it is too long to be kept: a

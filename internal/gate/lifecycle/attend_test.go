@@ -1,9 +1,11 @@
 package lifecycle
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 func TestAnswered(t *testing.T) {
@@ -23,10 +25,10 @@ func TestAnswered(t *testing.T) {
 		"no object":       {`[]`, daemonapi.Reply{Message: "no"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := answered([]byte(tt.input), tt.reply)
+			got, ok := answered(hook.ToolUse{ToolInput: []byte(tt.input)}, tt.reply)
 			want := ""
 			if tt.want != "" {
-				want = `{"answers":` + tt.want + `,"questions":[{"question":"A?"},{"question":"B?"}],"x":1}`
+				want = strings.TrimSuffix(tt.input, "}") + `,"answers":` + tt.want + "}"
 			}
 			if string(got) != want || ok != (want != "") {
 				t.Errorf("%s, %t", got, ok)

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -28,9 +27,7 @@ type toolUse struct {
 
 func newToolUse(payload *hook.PermissionRequestPayload, kind string) *toolUse {
 	u := &toolUse{tool: payload.ToolName, kind: kind, id: payload.ToolUseID, ours: map[string]bool{}}
-	var input any
-	_ = json.Unmarshal(payload.ToolInput, &input) // nil then
-	u.input = u.telling(input)
+	u.input = u.telling(payload.ToolUse)
 	if info, err := os.Stat(payload.TranscriptPath); err == nil {
 		u.since = info.Size()
 	}
@@ -41,13 +38,15 @@ func newToolUse(payload *hook.PermissionRequestPayload, kind string) *toolUse {
 
 // telling is what of an input tells a use from others. The client adds to that of
 // questions, and of plans there is one at a time.
-func (u *toolUse) telling(input any) any {
+func (u *toolUse) telling(use hook.ToolUse) (input any) {
 	switch u.kind {
 	case agentdir.Question:
-		members, _ := input.(map[string]any)
-		return members["questions"]
+		if questions, _ := use.Questions(); questions != nil {
+			input = questions
+		}
 	case agentdir.Plan:
-		return nil
+	default:
+		_ = json.Unmarshal(use.ToolInput, &input) // nil then
 	}
 	return input
 }
@@ -69,36 +68,25 @@ func (u *toolUse) settled() bool {
 
 // line takes a line of the conversation.
 func (u *toolUse) line(line []byte, late bool) {
-	if !bytes.Contains(line, []byte(`"tool_`)) {
-		return // decoding takes longer
+	tools := transcript.ToolsIn(line)
+	for _, use := range tools.Uses {
+		if u.is(use) {
+			u.use(tools.Message, use.ToolUseID)
+		}
 	}
-	e, ok := spoken(line)
-	if !ok {
-		return
-	}
-	var blocks []struct {
-		Type, ID, Name string
-		Input          any
-		Use            string `json:"tool_use_id"`
-	}
-	_ = json.Unmarshal(e.Message.Content, &blocks) // a text holds no uses
-	for _, b := range blocks {
-		_, ours := u.ours[b.Use]
-		switch {
-		case b.Type == "tool_use" && u.is(b.ID, b.Name, b.Input):
-			u.use(e.Message.ID, b.ID)
-		case b.Type == "tool_result" && (ours || u.id != "" && b.Use == u.id):
-			u.ours[b.Use], u.late = true, u.late || late
+	for _, id := range tools.Results {
+		if _, ours := u.ours[id]; ours || u.id != "" && id == u.id {
+			u.ours[id], u.late = true, u.late || late
 		}
 	}
 }
 
 // is reports whether a use may be the one.
-func (u *toolUse) is(id, tool string, input any) bool {
+func (u *toolUse) is(use hook.ToolUse) bool {
 	if u.id != "" {
-		return id == u.id
+		return use.ToolUseID == u.id
 	}
-	return tool == u.tool && (u.input == nil || reflect.DeepEqual(u.telling(input), u.input))
+	return use.ToolName == u.tool && (u.input == nil || reflect.DeepEqual(u.telling(use), u.input))
 }
 
 // use takes a use that may be the one. Those of a message before it are settled, or were

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -68,7 +67,7 @@ func lastError(text []byte) (apiFault, bool) {
 	end := bytes.LastIndexByte(text, '\n')
 	for end > 0 {
 		start := bytes.LastIndexByte(text[:end], '\n') + 1
-		if e, ok := spoken(text[start:end]); ok {
+		if e, ok := transcript.Parse(text[start:end]); ok {
 			return faultOf(&e)
 		}
 		end = start - 1
@@ -76,22 +75,10 @@ func lastError(text []byte) (apiFault, bool) {
 	return apiFault{}, false
 }
 
-// spoken reads a line of a transcript, if it is what the agent said or was told.
-func spoken(line []byte) (e transcript.Entry, ok bool) {
-	if !bytes.Contains(line, []byte(`"assistant"`)) && !bytes.Contains(line, []byte(`"user"`)) {
-		return e, false // decoding takes ten times as long
-	}
-	ok = json.Unmarshal(line, &e) == nil && !e.IsSidechain && (e.Type == "assistant" || e.Type == "user")
-	return e, ok
-}
-
 func faultOf(e *transcript.Entry) (apiFault, bool) {
-	if e.Type != "assistant" || !e.IsAPIError {
-		return apiFault{}, false
-	}
-	word, _ := e.Error.(string)
+	word, text, found := e.Fault()
 	if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") != "" || len(word) > 64 {
 		word = "unknown"
 	}
-	return apiFault{word, transcript.PromptText(e.Message.Content)}, true
+	return apiFault{word, text}, found
 }

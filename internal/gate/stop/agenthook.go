@@ -18,7 +18,7 @@ func (s *Service) AgentStop(ctx context.Context, agent string, stdin io.Reader) 
 		return Reply{}
 	}
 	defer recovered(s.logf, "panic", func(r any) {
-		reply = telling(fmt.Sprintf("stopgate: internal error, the stop was allowed: %v", r))
+		reply = Telling(fmt.Sprintf("stopgate: internal error, the stop was allowed: %v", r))
 	})
 
 	payload, err := readStop(stdin)

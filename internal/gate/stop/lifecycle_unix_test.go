@@ -529,7 +529,7 @@ func TestAPersonAnswers(t *testing.T) {
 	answered := func(input fields, answers string) string {
 		text, err := json.Marshal(input["questions"])
 		check(t, err)
-		return permitted(`{"behavior":"allow","updatedInput":{"answers":` + answers + `,"questions":` + string(text) + `}}`)
+		return permitted(`{"behavior":"allow","updatedInput":{"questions":` + string(text) + `,"answers":` + answers + `}}`)
 	}
 	for _, tt := range []struct {
 		name   string

@@ -63,7 +63,7 @@ func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) 
 		return Reply{}
 	}
 	defer recovered(s.logf, "panic", func(r any) {
-		reply = telling(fmt.Sprintf("stopgate: internal error, nothing was checked: %v", r))
+		reply = Telling(fmt.Sprintf("stopgate: internal error, nothing was checked: %v", r))
 	})
 
 	call := s.newCall()
@@ -78,8 +78,8 @@ func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) 
 	return call.answer(ctx, payload, raw)
 }
 
-// telling is the reply that only tells a person something.
-func telling(message string) Reply { return Reply{Stdout: hook.Answer{}.Tell(message).Bytes()} }
+// Telling is the reply that only tells a person something.
+func Telling(message string) Reply { return Reply{Stdout: hook.Answer{}.Tell(message).Bytes()} }
 
 // recovered is deferred by what may panic: it logs the panic, and then does what follows
 // from it.

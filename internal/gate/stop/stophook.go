@@ -61,6 +61,9 @@ func unchecked(status gauntlet.Status, message string) Reply {
 	return stopReply(gauntlet.Result{Status: status, Message: message}, keeper.Verdict{Message: message})
 }
 
+// StopHookFailed is the reply of a stop-hook that could not even begin.
+func StopHookFailed(message string) Reply { return unchecked(gauntlet.Error, message) }
+
 func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 	rec, place := c.receiveStop(payload)
 	start := c.Now()

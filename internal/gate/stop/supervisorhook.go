@@ -88,7 +88,7 @@ func (c *call) noStop(err error) Reply {
 }
 
 func notReviewed(err error) Reply {
-	return telling("stopgate: supervisor: nothing was reviewed: " + err.Error())
+	return Telling("stopgate: supervisor: nothing was reviewed: " + err.Error())
 }
 
 // nothing is an answer that says nothing.
@@ -123,5 +123,5 @@ func (c *call) supervisorReply(v keeper.Verdict) Reply {
 	if len(messages) == 0 {
 		return nothing()
 	}
-	return telling("stopgate: " + strings.Join(messages, "\n"))
+	return Telling("stopgate: " + strings.Join(messages, "\n"))
 }

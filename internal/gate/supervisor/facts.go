@@ -1,9 +1,7 @@
 package supervisor
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -95,7 +93,7 @@ func Gather(ctx context.Context, s Sources) Facts {
 	f := Facts{
 		Session: s.Payload.SessionID, Now: s.Now, Iteration: s.Iteration, Limit: s.Limit,
 		LastMessage: s.Payload.LastAssistantMessage, Previous: s.Previous,
-		Background: background(s.Payload.BackgroundTasks),
+		Background: s.Payload.Background(),
 		Gates:      gateFacts(s.StateDir, s.Root, s.Now),
 	}
 	var group sync.WaitGroup
@@ -189,25 +187,4 @@ func gateFacts(stateDir, root string, now time.Time) GateFacts {
 		}
 	}
 	return f
-}
-
-// background says what goes on. A task that has ended is none, and one that cannot
-// be read is one all the same.
-func background(tasks []json.RawMessage) (open []string) {
-	for _, raw := range tasks {
-		var task struct {
-			Type        string `json:"type"`
-			Status      string `json:"status"`
-			Description string `json:"description"`
-			Command     string `json:"command"`
-		}
-		_ = json.Unmarshal(raw, &task) // what is missing has other words
-		switch task.Status {
-		case "completed", "failed", "killed", "stopped":
-			continue
-		}
-		what := cmp.Or(task.Description, task.Command, "no description")
-		open = append(open, cmp.Or(task.Type, "task")+" "+cmp.Or(task.Status, "open")+": "+what)
-	}
-	return open
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // transcriptPatience is how long the client may take to write down what was said last.
@@ -55,10 +56,8 @@ func (s *session) awaitTranscript(ctx context.Context) {
 		if transcript.Said(s.Payload.TranscriptPath, s.Payload.LastAssistantMessage) {
 			return
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, wait) != nil {
 			return
-		case <-time.After(wait):
 		}
 	}
 }

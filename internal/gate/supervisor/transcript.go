@@ -1,8 +1,6 @@
 package supervisor
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,26 +45,14 @@ type requests struct {
 }
 
 func (r *requests) line(line []byte) {
-	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
-		return // most lines are none, and some are long
+	if text, ok := transcript.Request(line); ok {
+		r.text(text)
 	}
-	if bytes.Contains(line, []byte(`"type":"tool_result"`)) {
-		return // what a tool has said, as most of the rest is; decoding it takes ten times as long
-	}
-	var e transcript.Entry
-	if json.Unmarshal(line, &e) != nil {
-		return // half written, or of a client that we do not know
-	}
-	content, from, ok := e.User()
-	if !ok || e.IsMeta || e.IsSidechain || e.IsCompactSummary || from.IsClient() {
-		return
-	}
-	r.text(transcript.PromptText(content))
 }
 
 // text takes what a user message says.
 func (r *requests) text(text string) {
-	if strings.HasPrefix(text, "<local-command-") {
+	if transcript.AnswersCommand(text) {
 		r.command = "" // the client has answered it
 		return
 	}

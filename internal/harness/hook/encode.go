@@ -1,9 +1,10 @@
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
 // Encode writes a payload back as JSON, with the fields this program does not
@@ -14,24 +15,13 @@ func Encode(p Payload) ([]byte, error) {
 	for _, f := range fields {
 		unwritten[f.name] = f.dst
 	}
-	var out bytes.Buffer
+	var members []rawjson.Member
 	add := func(name string, value any) error {
-		if out.Len() == 0 {
-			out.WriteByte('{')
-		} else {
-			out.WriteByte(',')
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return err
-		}
 		text, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("encode %s: %w", name, err)
 		}
-		out.Write(key)
-		out.WriteByte(':')
-		out.Write(text)
+		members = append(members, rawjson.Member{Name: name, Value: text})
 		return nil
 	}
 	for _, m := range p.Common().members {
@@ -52,11 +42,7 @@ func Encode(p Payload) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if out.Len() == 0 {
-		return []byte("{}"), nil
-	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	return rawjson.Object(members), nil
 }
 
 func isZero(dst any) bool {

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,27 @@ func (p *StopPayload) Scheduled() (prompts []string) {
 		}
 	}
 	return prompts
+}
+
+// Background says what goes on although the agent stops. A task that has ended is none, and one that cannot
+// be read is one all the same.
+func (p *StopPayload) Background() (open []string) {
+	for _, raw := range p.BackgroundTasks {
+		var task struct {
+			Type        string `json:"type"`
+			Status      string `json:"status"`
+			Description string `json:"description"`
+			Command     string `json:"command"`
+		}
+		_ = json.Unmarshal(raw, &task) // what is missing has other words
+		switch task.Status {
+		case "completed", "failed", "killed", "stopped":
+			continue
+		}
+		what := cmp.Or(task.Description, task.Command, "no description")
+		open = append(open, cmp.Or(task.Type, "task")+" "+cmp.Or(task.Status, "open")+": "+what)
+	}
+	return open
 }
 
 // SubagentStopPayload: a subagent is about to stop. TranscriptPath is the

@@ -429,3 +429,20 @@ func TestIssue19AnEditOfNothingCreates(t *testing.T) {
 		}
 	}
 }
+
+func TestBackground(t *testing.T) {
+	var tasks []json.RawMessage
+	for _, task := range []string{
+		`{"id":"a","type":"subagent","status":"running","description":"lab subagent","agent_type":"general-purpose"}`,
+		`{"type":"shell","status":"running","command":"make serve"}`,
+		`{"type":"subagent","status":"completed","description":"over"}`,
+		`{"type":"subagent","status":"failed","description":"over"}`,
+		`{}`, `"text"`, `{"type":5}`,
+	} {
+		tasks = append(tasks, json.RawMessage(task))
+	}
+	want := []string{"subagent running: lab subagent", "shell running: make serve", "task open: no description", "task open: no description", "task open: no description"}
+	if diff := cmp.Diff(want, (&StopPayload{BackgroundTasks: tasks}).Background()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -15,9 +15,9 @@ import (
 // Object is a JSON object with its values as they are written.
 type Object map[string]json.RawMessage
 
-// over is the object on top of base: objects in both are put together, of anything
+// onTop is the object on top of base: objects in both are put together, of anything
 // else ours counts.
-func (o Object) over(base Object) Object {
+func (o Object) onTop(base Object) Object {
 	both := maps.Clone(base)
 	if both == nil {
 		both = Object{}
@@ -25,7 +25,7 @@ func (o Object) over(base Object) Object {
 	for name, value := range o {
 		inner, isObject := objectIn(value)
 		if below, ok := objectIn(both[name]); ok && isObject {
-			value, _ = json.Marshal(inner.over(below)) // what was decoded encodes
+			value, _ = json.Marshal(inner.onTop(below)) // what was decoded encodes
 		}
 		both[name] = value
 	}

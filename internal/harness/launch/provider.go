@@ -74,7 +74,7 @@ func (c *Config) Use(name string) (changed bool, err error) {
 // MergedSettings are the provider's settings over those for all, without the
 // environment.
 func (c *Config) MergedSettings(provider string) Object {
-	return c.Providers[provider].over(c.Settings).without("env")
+	return c.Providers[provider].onTop(c.Settings).without("env")
 }
 
 // SettingNames lists what the provider sets in the client's settings.
@@ -136,7 +136,7 @@ func (c *Config) ClientEnviron(provider string, variables []string) ([]string, e
 func (c *Config) variables(provider string) Object {
 	own, _ := objectIn(c.Providers[provider]["env"])
 	base, _ := objectIn(c.Settings["env"])
-	return own.over(base)
+	return own.onTop(base)
 }
 
 // Shown is a name as it is, or quoted where it would not be read as one.

@@ -77,7 +77,7 @@ func (c *Conversation) Line(line []byte) []Event {
 
 func (c *Conversation) events(r *record) []Event {
 	switch {
-	case r.Type == "assistant":
+	case r.Type == Assistant:
 		return c.agent(r)
 	case r.Type == "system" && r.Subtype == "local_command":
 		return user(PromptText(r.Content), false)
@@ -109,7 +109,7 @@ func user(text string, added bool) []Event {
 		return []Event{{Kind: Note, Text: taskText(text)}}
 	case strings.HasPrefix(text, feedback), strings.HasPrefix(text, interrupted):
 		return []Event{{Kind: Note, Text: text}}
-	case text == "", added, IsNotice(text), strings.HasPrefix(text, "<local-command-"):
+	case text == "", added, IsNotice(text), AnswersCommand(text):
 		return nil
 	}
 	return []Event{{Kind: Prompt, Text: text}}

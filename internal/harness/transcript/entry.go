@@ -1,9 +1,12 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // Entry is a line of a transcript.
@@ -51,6 +54,75 @@ func (e *Entry) User() (content json.RawMessage, from Origin, ok bool) {
 	return e.Message.Content, e.Origin, e.Type == "user" && e.Message.Role == "user"
 }
 
+// Parse reads a line, if it is what the agent said or was told, and not what its subagents are told.
+func Parse(line []byte) (e Entry, ok bool) {
+	if !bytes.Contains(line, []byte(`"assistant"`)) && !bytes.Contains(line, []byte(`"user"`)) {
+		return e, false // decoding takes ten times as long
+	}
+	ok = json.Unmarshal(line, &e) == nil && !e.IsSidechain && (e.Type == Assistant || e.Type == User)
+	return e, ok
+}
+
+// Fault is the error of the API that stands in the place of what the agent said: the client's word for it, which
+// may be empty, and its text.
+func (e *Entry) Fault() (word, text string, found bool) {
+	if e.Type != Assistant || !e.IsAPIError {
+		return "", "", false
+	}
+	word, _ = e.Error.(string)
+	return word, PromptText(e.Message.Content), true
+}
+
+// Tools are the uses of tools and their results in a line.
+type Tools struct {
+	Message string // the id of the message that the uses are in
+	Uses    []hook.ToolUse
+	Results []string // the ids of the uses that they are of
+}
+
+// ToolsIn reads the tools in a line of the agent's own conversation.
+func ToolsIn(line []byte) (t Tools) {
+	if !bytes.Contains(line, []byte(`"tool_`)) {
+		return t // decoding takes longer
+	}
+	e, ok := Parse(line)
+	if !ok {
+		return t
+	}
+	t.Message = e.Message.ID
+	var blocks []block
+	_ = json.Unmarshal(e.Message.Content, &blocks) // a text holds no uses
+	for _, b := range blocks {
+		switch b.Type {
+		case "tool_use":
+			t.Uses = append(t.Uses, hook.ToolUse{ToolName: b.Name, ToolInput: b.Input, ToolUseID: b.ID})
+		case "tool_result":
+			t.Results = append(t.Results, b.ToolUseID)
+		}
+	}
+	return t
+}
+
+// Request is what a person asked for in a line: a prompt, a slash command as the client writes it, or what the
+// client itself answered to one.
+func Request(line []byte) (text string, ok bool) {
+	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
+		return "", false // most lines are none, and some are long
+	}
+	if bytes.Contains(line, []byte(`"type":"tool_result"`)) {
+		return "", false // what a tool has said, as most of the rest is; decoding it takes ten times as long
+	}
+	var e Entry
+	if json.Unmarshal(line, &e) != nil {
+		return "", false // half written, or of a client that we do not know
+	}
+	content, from, ok := e.User()
+	if !ok || e.IsMeta || e.IsSidechain || e.IsCompactSummary || from.IsClient() {
+		return "", false
+	}
+	return PromptText(content), true
+}
+
 // PromptText is the text of a message's content: a string, or blocks. What holds a tool's
 // result is none of a person's.
 func PromptText(content json.RawMessage) string {
@@ -84,8 +156,12 @@ func IsNotice(text string) bool {
 	}, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
 }
 
+// AnswersCommand reports whether a text is what the client itself answered to a slash command.
+func AnswersCommand(text string) bool { return strings.HasPrefix(text, localAnswer) }
+
 // How the client's notices begin.
 const (
+	localAnswer = "<local-command-"
 	feedback    = "Stop hook feedback:"
 	taskNotice  = "<task-notification>"
 	interrupted = "[Request interrupted by user"

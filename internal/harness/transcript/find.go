@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/plain"
@@ -33,6 +34,21 @@ func Find(projects, beside, session string) (path string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// Projects is where Claude Code keeps its transcripts, below the directory of a user's settings.
+func Projects(config string) string { return filepath.Join(config, "projects") }
+
+// Path is where the transcript of a session lies that began in a directory: in a folder that is named after
+// it, with a dash for all but letters and digits.
+func Path(config, cwd, session string) string {
+	folder := strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
+			return c
+		}
+		return '-'
+	}, cwd)
+	return filepath.Join(Projects(config), folder, session+".jsonl")
 }
 
 // tailSize is how much of a transcript's end is looked at for the last words in it.

@@ -38,8 +38,8 @@ type ProjectNotify struct {
 	Muted   bool
 }
 
-// Over are the ways for the project, where these hold in general.
-func (p ProjectNotify) Over(general Ways) Ways {
+// Override are the ways for the project, where these hold in general.
+func (p ProjectNotify) Override(general Ways) Ways {
 	return Ways{
 		Command: *firstSet(p.Command, &general.Command),
 		Desktop: *firstSet(p.Desktop, &general.Desktop),

@@ -46,7 +46,7 @@ func TestNotify(t *testing.T) {
 		{Desktop: true, URLs: []string{"slack://x@y"}},
 		{Command: "say", URLs: []string{}, Quiet: Quiet{0, 23*60 + 59}},
 	} {
-		if diff := cmp.Diff(want, got.Notify.Projects[i].Over(general)); diff != "" {
+		if diff := cmp.Diff(want, got.Notify.Projects[i].Override(general)); diff != "" {
 			t.Errorf("project %d (-want +got)\n%s", i, diff)
 		}
 	}
@@ -118,7 +118,7 @@ func FuzzParseGlobal(f *testing.F) {
 			t.Fatalf("not the same twice: %v\n%s", err, diff)
 		}
 		for _, p := range global.Notify.Projects {
-			if ways := p.Over(global.Notify.Ways); ways.Quiet.From < 0 || ways.Quiet.To >= 24*60 || p.Path == "" {
+			if ways := p.Override(global.Notify.Ways); ways.Quiet.From < 0 || ways.Quiet.To >= 24*60 || p.Path == "" {
 				t.Fatalf("%+v", p)
 			}
 		}

@@ -13,7 +13,7 @@ func Route(c config.Notify, home, project string) config.Ways {
 	root := resolve(project)
 	for _, p := range c.Projects {
 		if project != "" && above(resolve(expand(p.Path, home)), root) {
-			return p.Over(c.Ways)
+			return p.Override(c.Ways)
 		}
 	}
 	return c.Ways

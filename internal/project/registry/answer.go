@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
@@ -95,61 +96,47 @@ func (a Agent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bo
 	if len(a.Answers) == 0 {
 		return nil, false
 	}
-	d, err := jsonfile.Parse("tool_input", toolInput)
-	if err != nil || d.NeedObject() != nil || answered(jsonfile.At(d.Root(), "answers")) {
-		return nil, false
-	}
-	questions, _ := jsonfile.ArrayOf(jsonfile.At(d.Root(), "questions"))
-	if questions == nil || len(questions.Elements) == 0 {
+	use := hook.ToolUse{ToolInput: toolInput}
+	questions, _ := use.Questions()
+	if len(questions) == 0 || use.HasAnswers() {
 		return nil, false
 	}
 	answers := map[string]string{}
-	for i := range questions.Elements {
-		question, answer, ok := a.answer(&questions.Elements[i])
-		if _, twice := answers[question]; !ok || twice {
+	for _, q := range questions {
+		answer, ok := a.answer(q)
+		if _, twice := answers[q.Text]; !ok || twice {
 			return nil, false
 		}
-		answers[question] = answer
+		answers[q.Text] = answer
 	}
-	d.Set("answers", answers)
-	return d.Text(), true
-}
-
-// answered reports whether somebody else has answered already.
-func answered(answers *hujson.Value) bool {
-	o, ok := jsonfile.ObjectOf(answers)
-	return ok && len(o.Members) > 0 || !ok && answers != nil && jsonfile.KindOf(answers) != 'n'
+	return use.WithAnswers(answers)
 }
 
 // answer answers one question by the first rule that is for it.
-func (a Agent) answer(v *hujson.Value) (question, answer string, ok bool) {
-	question = jsonfile.StringOf(jsonfile.At(v, "question"))
-	header := jsonfile.StringOf(jsonfile.At(v, "header"))
-	if question == "" || garbled(question) {
-		return "", "", false
+func (a Agent) answer(q hook.Question) (answer string, ok bool) {
+	if q.Text == "" || garbled(q.Text) {
+		return "", false
 	}
 	i := slices.IndexFunc(a.Answers, func(r Rule) bool {
-		return matches(r.Question, question, sameLetter) || header != "" && matches(r.Question, header, sameLetter)
+		return matches(r.Question, q.Text, sameLetter) || q.Header != "" && matches(r.Question, q.Header, sameLetter)
 	})
 	if i < 0 {
-		return "", "", false
+		return "", false
 	}
-	answer, ok = a.Answers[i].choose(v)
-	return question, answer, ok
+	return a.Answers[i].choose(q)
 }
 
 // choose gives the rule's answer in the words of the question.
-func (r Rule) choose(question *hujson.Value) (answer string, ok bool) {
+func (r Rule) choose(q hook.Question) (answer string, ok bool) {
 	if r.Text != "" {
 		return r.Text, true
 	}
-	if several := jsonfile.KindOf(jsonfile.At(question, "multiSelect")) == 't'; r.List && !several {
+	if r.List && !q.Several {
 		return "", false
 	}
-	options, _ := jsonfile.ArrayOf(jsonfile.At(question, "options"))
 	var labels []string
-	for _, o := range jsonfile.Objects(options) {
-		labels = append(labels, jsonfile.StringOf(jsonfile.Member(o, "label")))
+	for _, o := range q.Options {
+		labels = append(labels, o.Label)
 	}
 	var chosen []string
 	for _, wanted := range r.Answer {

@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/session/queue"
 	"github.com/stopgate/stopgate/internal/session/terminal"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Pace is how long the steps of a delivery take.
@@ -316,8 +317,8 @@ func (t *typist) past() bool {
 	return active == nil || active.ID != t.id || active.Confirmed() || q.ID() != t.queue
 }
 
-// told is what the client's hooks told last that it does; "" where none has told anything.
-func (t *typist) told() presence.State {
+// reported is what the client's hooks told last that it does; "" where none has told anything.
+func (t *typist) reported() presence.State {
 	client, known := t.clients().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
 	if !known {
 		return ""
@@ -327,7 +328,7 @@ func (t *typist) told() presence.State {
 
 // busy says why the client takes no prompt now, by what its hooks told.
 func (t *typist) busy() string {
-	switch t.told() {
+	switch t.reported() {
 	case presence.Busy:
 		return "Claude Code is busy"
 	case presence.Asking:
@@ -405,16 +406,7 @@ func (t *typist) look() (terminal.View, error) {
 }
 
 // wait reports whether the time passed.
-func (t *typist) wait(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-t.ctx.Done():
-		return false
-	}
-}
+func (t *typist) wait(d time.Duration) bool { return pause.For(t.ctx, d) == nil }
 
 // step writes a step down, and reports whether it is still to be done.
 func (t *typist) step(e queue.Event) (ours bool, err error) {

@@ -208,7 +208,7 @@ func (w *watcher) look(ctx context.Context, l queue.Listed, s *sight) finding {
 	switch {
 	case works || box && !known && moved:
 		return finding{standing: working}
-	case view.State == terminal.Dialog && t.told() == presence.Asking:
+	case view.State == terminal.Dialog && t.reported() == presence.Asking:
 		return finding{standing: working} // its agent was told, and a hook follows the answer
 	case view.State == terminal.Ready:
 		return finding{standing: free, why: "Claude Code is idle"}

@@ -141,6 +141,19 @@ type Listed struct {
 	Err     error // it cannot be read
 }
 
+// Created is when the queue was made. The file of one that was written by hand does not say: then it is
+// when that was changed.
+func (l Listed) Created() time.Time {
+	if l.Queue.Stopgate != nil && !l.Queue.Stopgate.CreatedAt.IsZero() {
+		return l.Queue.Stopgate.CreatedAt.Time
+	}
+	info, err := os.Lstat(l.Path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
 // List gives the queues that are not at their end, by session.
 func (s Store) List() ([]Listed, error) {
 	entries, err := disk.List(s.dir)

@@ -31,6 +31,18 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// Succeeds waits until something is done without an error.
+func Succeeds(t testing.TB, what string, try func() error) {
+	t.Helper()
+	err := try()
+	for end := time.Now().Add(patience); err != nil; err = try() {
+		if time.Now().After(end) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // Exists reports whether a path leads to a file, a directory or a link.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -52,6 +52,22 @@ func Map(text []byte) (values map[string]json.RawMessage, ok bool) {
 	return values, ok
 }
 
+// Object is the JSON object with these members, in their order.
+func Object(members []Member) []byte {
+	text := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		name, err := Marshal(m.Name)
+		if err != nil {
+			panic(err) // a string always encodes
+		}
+		text = append(append(append(text, name...), ':'), m.Value...)
+	}
+	return append(text, '}')
+}
+
 const space = " \t\r\n" // the white space of JSON, no other
 
 func trimmed(text []byte) []byte { return bytes.TrimLeft(text, space) }

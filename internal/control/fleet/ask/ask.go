@@ -78,7 +78,7 @@ func (a Answer) Encode() *nats.Msg {
 	m := nats.NewMsg("")
 	m.Header.Set(statusHeader, strconv.Itoa(a.Status))
 	for name, values := range a.Header {
-		if told(name) && len(values) > 0 {
+		if passesOn(name) && len(values) > 0 {
 			m.Header.Set(name, values[0])
 		}
 	}
@@ -86,8 +86,8 @@ func (a Answer) Encode() *nats.Msg {
 	return m
 }
 
-// told reports whether a header of HTTP says something that the asker needs.
-func told(name string) bool {
+// passesOn reports whether a header of HTTP says something that the asker needs.
+func passesOn(name string) bool {
 	return name == "Content-Type" || name == "Link" || strings.HasPrefix(name, "Stopgate-")
 }
 
@@ -99,7 +99,7 @@ func DecodeAnswer(m *nats.Msg) (Answer, error) {
 	}
 	a := Answer{Status: status, Header: http.Header{}, Body: m.Data}
 	for name, values := range m.Header {
-		if name = http.CanonicalHeaderKey(name); told(name) && len(values) > 0 {
+		if name = http.CanonicalHeaderKey(name); passesOn(name) && len(values) > 0 {
 			a.Header.Set(name, values[0])
 		}
 	}

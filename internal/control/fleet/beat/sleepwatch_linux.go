@@ -34,7 +34,7 @@ func WatchSleep(ctx context.Context, say func(sleeps bool)) error {
 			if !open {
 				return nil
 			}
-			sleeps, is := told(s)
+			sleeps, is := sleepOf(s)
 			if !is {
 				continue
 			}
@@ -49,8 +49,8 @@ func WatchSleep(ctx context.Context, say func(sleeps bool)) error {
 	}
 }
 
-// told is whether the machine is about to sleep, or has woken up.
-func told(s *dbus.Signal) (sleeps, is bool) {
+// sleepOf is whether the machine is about to sleep, or has woken up.
+func sleepOf(s *dbus.Signal) (sleeps, is bool) {
 	if s.Name != manager+"."+goesIdle || len(s.Body) != 1 {
 		return false, false
 	}

@@ -219,7 +219,7 @@ func TestIssue20ThreeHubs(t *testing.T) {
 	s.fails(1, "→ on a: stopgate fleet invite --hub", "c", "doctor")
 	s.ok("b", "join", second, "--name", "b")
 	s.fails(1, "this machine did not make the fleet", "b", "invite", "--hub")
-	eventually(t, "the fleet can be used", func() error {
+	checktest.Succeeds(t, "the fleet can be used", func() error {
 		for _, hub := range s.status("a").HubStatus {
 			if hub.Status == nil || hub.Status.Waits != "" {
 				return fmt.Errorf("%+v", hub)
@@ -228,30 +228,19 @@ func TestIssue20ThreeHubs(t *testing.T) {
 		return nil
 	})
 	s.ok("d", "join", s.token("b"), "--name", "d") // any hub invites members
-	eventually(t, "all are there", func() error {
+	checktest.Succeeds(t, "all are there", func() error {
 		if v := s.status("d"); !v.HighlyAvailable || len(v.Members) != 4 || v.Error != "" || !v.HubStatus[2].Status.Made {
 			return fmt.Errorf("%+v", v)
 		}
 		return nil
 	})
 	s.fails(1, "streams: 3, each on 3 hubs, written to disk before they acknowledge", "d", "doctor") // no daemon runs
-	eventually(t, "all copies were read", func() error {
+	checktest.Succeeds(t, "all copies were read", func() error {
 		if _, out, _ := s.on("d", "doctor"); !strings.Contains(out, "copies: all 3 hubs can read everything that they keep") {
 			return errors.New(out)
 		}
 		return nil
 	})
-}
-
-func eventually(t *testing.T, what string, holds func() error) {
-	t.Helper()
-	var err error
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if err = holds(); err == nil {
-			return
-		}
-	}
-	t.Fatalf("%s: %v", what, err)
 }
 
 // A fleet on servers of others: its streams are made there, and its members bring credentials.

@@ -47,17 +47,11 @@ func (c *command) checkCopies(ctx context.Context, d *diagnosis, id member.Ident
 }
 
 func (c *command) readCopies(ctx context.Context, id member.Identity, hubs []string) (wrong map[string]error, err error) {
-	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
-	if err != nil {
-		return nil, err
-	}
-	defer nc.Close()
-	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return l.Log.CheckCopies(ctx, hubs)
+	err = id.WithLink(ctx, c.stateDir, func(l *link.Link) error {
+		wrong, err = l.Log.CheckCopies(ctx, hubs)
+		return err
+	}, nats.NoReconnect())
+	return wrong, err
 }
 
 // unreadable says why a hub's copy was not read to its end, and what helps.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
@@ -60,7 +61,7 @@ func TestIssue20AHubIsTakenOutEarly(t *testing.T) {
 	}
 	s.ok("c", "join", third, "--name", "c")
 	s.ok("b", "join", s.token("a", "--hub"), "--name", "b")
-	eventually(t, "all are there", func() error {
+	checktest.Succeeds(t, "all are there", func() error {
 		v := s.status("b")
 		if v.Error != "" || len(v.Members) != 3 || v.Members[0].Name != "a" || v.Members[1].Name != "b" || v.Members[2].Name != "c" {
 			return fmt.Errorf("%+v", v)
@@ -81,7 +82,7 @@ func TestIssue20AHubWithoutItsPortSaysSo(t *testing.T) {
 	s.fails(1, "it is starting, process", "a", "doctor") // the daemon has just started it again
 	check(t, os.Remove(note))
 	check(t, member.Forget(s.state("a")))
-	eventually(t, "the hub has ended", func() error {
+	checktest.Succeeds(t, "the hub has ended", func() error {
 		if hub.Runs(s.state("a")) {
 			return errors.New("it runs")
 		}

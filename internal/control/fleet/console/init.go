@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // initOptions are the flags of fleet init.
@@ -192,10 +193,8 @@ func (c *command) awaitHub(ctx context.Context, id member.Identity) error {
 		if end := hub.LastEnd(c.stateDir); end.Reason != "" && !hub.Runs(c.stateDir) {
 			return codeError{fmt.Errorf("this machine is in the fleet, and its hub does not run: %s", end.Reason), exitCouldNotRun, "once that is fixed, the daemon starts it; then run: stopgate fleet doctor"}
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, 100*time.Millisecond) != nil {
 			return codeError{fmt.Errorf("the hub has not answered within %s: %w", hubPatience, last), exitCouldNotRun, "its log is " + c.stateDir + "/logs/hub.log; then run: stopgate fleet doctor"}
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }

@@ -159,7 +159,7 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if err := c.agree(ctx, fmt.Sprintf("Take this machine, %s, out of the fleet %s?", id.Name, id.Fleet)); err != nil {
 		return err
 	}
-	_, told := c.tell(ctx, id, id.Name)
+	_, unsent := c.tell(ctx, id, id.Name)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -168,13 +168,13 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 		return err
 	}
 	text := fmt.Sprintf("this machine, %s, has left the fleet %s; its files are kept in %s\n", id.Name, id.Fleet, kept)
-	if told != nil && id.Hub != 1 && id.NATS == "" {
-		text += fmt.Sprintf("\nNo hub has confirmed it (%v).\nIf the others still use the fleet, %s\n", told, maker{}.run(id, "stopgate fleet leave "+id.Name))
+	if unsent != nil && id.Hub != 1 && id.NATS == "" {
+		text += fmt.Sprintf("\nNo hub has confirmed it (%v).\nIf the others still use the fleet, %s\n", unsent, maker{}.run(id, "stopgate fleet leave "+id.Name))
 	}
 	if id.Hub > 1 {
 		text += "\nThe fleet has one hub less: losing another one stops it.\n" + replaceHub
 	}
-	return c.show(left{Fleet: id.Fleet, Member: id.Name, Kept: kept, Told: told == nil}, text)
+	return c.show(left{Fleet: id.Fleet, Member: id.Name, Kept: kept, Told: unsent == nil}, text)
 }
 
 // endPatience is how long the hub may take to end.

@@ -92,17 +92,11 @@ func (c *command) lookAtHub(ctx context.Context, id member.Identity, number int,
 func (c *command) members(ctx context.Context, id member.Identity) ([]member.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
-	nc, err := member.Connect(ctx, c.stateDir, id, nats.NoReconnect())
-	if err != nil {
-		return nil, unread(err)
-	}
-	defer nc.Close()
-	l, err := link.Open(ctx, nc, id.Fleet, id.Name)
-	if err != nil {
-		return nil, unread(err)
-	}
-	defer l.Close()
-	all, err := id.Members(ctx, l.Log)
+	var all []member.Record
+	err := id.WithLink(ctx, c.stateDir, func(l *link.Link) (err error) {
+		all, err = id.Members(ctx, l.Log)
+		return err
+	}, nats.NoReconnect())
 	if all == nil && err != nil {
 		return nil, unread(err)
 	}

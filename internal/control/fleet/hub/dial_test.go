@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // said is a log that a test reads.
@@ -59,7 +60,7 @@ func TestDialWaitsForAFleetAndEndsWithIt(t *testing.T) {
 			links <- l
 		}
 	}()
-	eventually(t, "it looks for a fleet", func() error {
+	checktest.Succeeds(t, "it looks for a fleet", func() error {
 		if !errors.Is(dialer.Trouble(), member.ErrNone) {
 			return errors.New("it has not looked yet")
 		}
@@ -91,14 +92,14 @@ func TestTheLinkOutlivesAHub(t *testing.T) {
 	l, err := dialer.Dial(t.Context())
 	check(t, err)
 	f.stop["a"]()
-	eventually(t, "it is noticed that the hub is away", func() error {
+	checktest.Succeeds(t, "it is noticed that the hub is away", func() error {
 		if dialer.Trouble() == nil {
 			return errors.New("no trouble")
 		}
 		return log.has("the connection to the fleet is lost")
 	})
 	f.run("a")
-	eventually(t, "the link is up again", func() error {
+	checktest.Succeeds(t, "the link is up again", func() error {
 		_, err := l.Log.Barrier(t.Context())
 		return err
 	})
@@ -120,7 +121,7 @@ func TestTheLinkOutlivesAHub(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { _, err := dialer.Dial(ctx); ended <- err }()
-	eventually(t, "it says why", func() error { return log.has("refuses this machine: b has left it or was taken out") })
+	checktest.Succeeds(t, "it says why", func() error { return log.has("refuses this machine: b has left it or was taken out") })
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Dial ends with %v", err)
@@ -136,6 +137,6 @@ func TestRefusalsAreLogged(t *testing.T) {
 	l, err := dialer.Dial(t.Context())
 	check(t, err)
 	check(t, l.Conn.Publish(names.Beat("other"), nil))
-	eventually(t, "it is logged", func() error { return log.has("the fleet refuses what this machine asks for") })
+	checktest.Succeeds(t, "it is logged", func() error { return log.has("the fleet refuses what this machine asks for") })
 	check(t, log.has(names.Beat("other")))
 }

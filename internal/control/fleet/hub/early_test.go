@@ -15,6 +15,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // All hubs are needed to make the store. After that more than half of them are enough, and the others are not waited for.
@@ -160,7 +161,7 @@ func TestIssue20TheFoundersCopyHoldsWhenTheStoreIsMade(t *testing.T) {
 		h.server.Shutdown()
 		h.server.WaitForShutdown()
 	}()
-	eventually(t, "the store is made", func() error { return h.make(t.Context()) })
+	checktest.Succeeds(t, "the store is made", func() error { return h.make(t.Context()) })
 	l, err := link.Open(t.Context(), h.nc, h.id.Fleet, hubUser)
 	check(t, err)
 	defer l.Close()

@@ -53,18 +53,6 @@ func testOptions(stateDir string) Options {
 // patience is for what takes a moment, also on a busy machine.
 const patience = time.Minute
 
-// eventually waits until something holds.
-func eventually(t testing.TB, what string, holds func() error) {
-	t.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if err = holds(); err == nil {
-			return
-		}
-	}
-	t.Fatalf("%s: %v", what, err)
-}
-
 // fleet is a fleet of machines, each a state directory.
 type fleet struct {
 	t    testing.TB
@@ -118,7 +106,7 @@ func (f *fleet) run(name string) {
 // usable waits until the fleet can be used by a machine.
 func (f *fleet) usable(name string) {
 	f.t.Helper()
-	eventually(f.t, "the fleet can be used by "+name, func() error {
+	checktest.Succeeds(f.t, "the fleet can be used by "+name, func() error {
 		nc, err := member.Connect(f.t.Context(), f.state(name), f.identity(name), nats.NoReconnect())
 		if err != nil {
 			return err
@@ -132,7 +120,7 @@ func (f *fleet) usable(name string) {
 		_, err = l.Log.Barrier(f.t.Context())
 		return err
 	})
-	eventually(f.t, "the hub is ready", func() error {
+	checktest.Succeeds(f.t, "the hub is ready", func() error {
 		s, err := f.status(name, max(f.identity(name).Hub, 1))
 		if err == nil && s.Waits != "" {
 			err = errors.New(s.Waits)
@@ -275,7 +263,7 @@ func TestAJoinThatWasCutOffIsRepeated(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3)
 	f.run("a")
-	eventually(t, "the hub answers", func() error { _, err := f.status("a", 1); return err })
+	checktest.Succeeds(t, "the hub answers", func() error { _, err := f.status("a", 1); return err })
 	token := f.invite("a", "anna", true)
 	for _, lost := range [][]string{{"member.json"}, {"member.json", "hub/members.json"}, {"member.json", "hub/members.json", "hub/certificate.pem"}} {
 		_, err := member.Join(t.Context(), f.state("b"), token, "b")
@@ -354,7 +342,7 @@ func (f *fleet) all() {
 // joinHub makes a machine the next hub.
 func (f *fleet) joinHub(name string) {
 	f.t.Helper()
-	eventually(f.t, "the first hub answers", func() error { _, err := f.status("a", 1); return err })
+	checktest.Succeeds(f.t, "the first hub answers", func() error { _, err := f.status("a", 1); return err })
 	_, err := member.Join(f.t.Context(), f.state(name), f.invite("a", "anna", true), name)
 	check(f.t, err)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // A daemon starts its machine's hub, and again when that was killed. The hub outlives the daemon, and ends with
@@ -26,7 +27,7 @@ func TestTheDaemonKeepsTheHubRunning(t *testing.T) {
 	process, err := os.FindProcess(first)
 	check(t, err)
 	check(t, process.Kill())
-	eventually(t, "the hub runs again", func() error {
+	checktest.Succeeds(t, "the hub runs again", func() error {
 		if now := PID(f.state("a")); now == 0 || now == first {
 			return fmt.Errorf("its process is %d", now)
 		}
@@ -40,7 +41,7 @@ func TestTheDaemonKeepsTheHubRunning(t *testing.T) {
 		t.Error("the hub has ended with its daemon")
 	}
 	check(t, member.Forget(f.state("a")))
-	eventually(t, "the hub ends with the membership", func() error {
+	checktest.Succeeds(t, "the hub ends with the membership", func() error {
 		if Runs(f.state("a")) {
 			return errors.New("it runs")
 		}

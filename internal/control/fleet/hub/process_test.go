@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -44,7 +45,7 @@ func TestHubsAreKilled(t *testing.T) {
 	f.usable("a")
 	f.join("d")
 	for number := 1; number <= 3; number++ {
-		eventually(t, "all hubs know a new member", func() error { _, err := f.status("d", number); return err })
+		checktest.Succeeds(t, "all hubs know a new member", func() error { _, err := f.status("d", number); return err })
 	}
 	nc, err := member.Connect(t.Context(), f.state("d"), f.identity("d"), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	check(t, err)
@@ -55,7 +56,7 @@ func TestHubsAreKilled(t *testing.T) {
 	last := store.Position(0)
 	add := func(n int) {
 		t.Helper()
-		eventually(t, "an event is appended", func() error {
+		checktest.Succeeds(t, "an event is appended", func() error {
 			at, err := l.Log.Append(t.Context(), store.NewEvent{Subject: link.Job("1"), ID: fmt.Sprint(n), Expected: last, Data: []byte("{}")})
 			if err == nil {
 				last = at
@@ -74,7 +75,7 @@ func TestHubsAreKilled(t *testing.T) {
 	add(10)
 	hubs["a"] = f.start("a")
 	f.usable("a")
-	eventually(t, "the hub that was killed has everything again", func() error {
+	checktest.Succeeds(t, "the hub that was killed has everything again", func() error {
 		s, err := f.status("a", 1)
 		for _, stream := range s.Streams {
 			if stream.Current < 3 {
@@ -91,7 +92,7 @@ func TestHubsAreKilled(t *testing.T) {
 		kill(t, cmd)
 	}
 	hubs["b"] = f.start("b")
-	eventually(t, "a hub lets a member in without the others", func() error {
+	checktest.Succeeds(t, "a hub lets a member in without the others", func() error {
 		s, err := f.status("d", 2)
 		if err == nil && !strings.Contains(s.Waits, "hub-1") {
 			err = fmt.Errorf("it says that it waits for %q", s.Waits)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
 // Nothing gets in without a key that the fleet knows, or in the clear.
@@ -61,7 +62,7 @@ func TestAHubNeedsACertificateOfTheFleet(t *testing.T) {
 	log := &said{}
 	f.log = slog.New(slog.NewTextHandler(log, nil))
 	f.run("a")
-	eventually(t, "the hub answers", func() error { _, err := f.status("a", 1); return err })
+	checktest.Succeeds(t, "the hub answers", func() error { _, err := f.status("a", 1); return err })
 
 	rogue := newFleet(t, 3)
 	o := testOptions(rogue.state("a"))
@@ -71,7 +72,7 @@ func TestAHubNeedsACertificateOfTheFleet(t *testing.T) {
 	h := &hub{Options: o, id: id, names: link.Names{Fleet: "test"}, since: o.Now()}
 	check(t, h.start(t.Context()))
 	defer func() { h.nc.Close(); h.server.Shutdown(); h.server.WaitForShutdown() }()
-	eventually(t, "it was refused", func() error { return log.has("TLS route handshake error") })
+	checktest.Succeeds(t, "it was refused", func() error { return log.has("TLS route handshake error") })
 	s, err := f.status("a", 1)
 	check(t, err)
 	for _, peer := range s.Peers {

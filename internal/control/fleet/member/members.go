@@ -10,6 +10,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/store/jetstream"
@@ -54,8 +56,8 @@ var ErrTaken = errors.New("the name is taken")
 
 // Enroll makes this machine a member of a fleet without hubs: it writes its own record.
 func (id Identity) Enroll(ctx context.Context, stateDir string, now time.Time) error {
-	return id.withStore(ctx, stateDir, func(log *jetstream.Store) error {
-		members, err := id.Members(ctx, log)
+	return id.WithLink(ctx, stateDir, func(l *link.Link) error {
+		members, err := id.Members(ctx, l.Log)
 		if err != nil {
 			return err
 		}
@@ -64,14 +66,14 @@ func (id Identity) Enroll(ctx context.Context, stateDir string, now time.Time) e
 				return fmt.Errorf("%w: %s is in the fleet already; choose another name with --name", ErrTaken, id.Name)
 			}
 		}
-		return Record{Name: id.Name, User: id.User, Key: id.Key, Time: now.UTC().Truncate(time.Second)}.Append(ctx, log, id.Fleet, nil)
+		return Record{Name: id.Name, User: id.User, Key: id.Key, Time: now.UTC().Truncate(time.Second)}.Append(ctx, l.Log, id.Fleet, nil)
 	})
 }
 
 // Retire takes a member of a fleet without hubs away.
 func (id Identity) Retire(ctx context.Context, stateDir, name string, now time.Time) error {
-	return id.withStore(ctx, stateDir, func(log *jetstream.Store) error {
-		members, err := id.Members(ctx, log)
+	return id.WithLink(ctx, stateDir, func(l *link.Link) error {
+		members, err := id.Members(ctx, l.Log)
 		if err != nil {
 			return err
 		}
@@ -84,12 +86,13 @@ func (id Identity) Retire(ctx context.Context, stateDir, name string, now time.T
 		}
 		left := members[at]
 		left.Left, left.Time = true, now.UTC().Truncate(time.Second)
-		return left.Append(ctx, log, id.Fleet, nil)
+		return left.Append(ctx, l.Log, id.Fleet, nil)
 	})
 }
 
-func (id Identity) withStore(ctx context.Context, stateDir string, do func(log *jetstream.Store) error) error {
-	nc, err := Connect(ctx, stateDir, id)
+// WithLink has something done with a link to the fleet.
+func (id Identity) WithLink(ctx context.Context, stateDir string, do func(l *link.Link) error, options ...nats.Option) error {
+	nc, err := Connect(ctx, stateDir, id, options...)
 	if err != nil {
 		return err
 	}
@@ -99,5 +102,5 @@ func (id Identity) withStore(ctx context.Context, stateDir string, do func(log *
 		return err
 	}
 	defer l.Close()
-	return do(l.Log)
+	return do(l)
 }

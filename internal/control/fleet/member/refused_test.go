@@ -33,7 +33,7 @@ func TestIssue20ARefusedMachineLeavesTheHubsAlone(t *testing.T) {
 	}()
 	token, _, err := hub.Invite(t.Context(), founder, "anna", false, time.Now())
 	check(t, err)
-	eventually(t, func() error { _, err := member.Join(t.Context(), machine, token, "b"); return err })
+	checktest.Succeeds(t, "the machine joins", func() error { _, err := member.Join(t.Context(), machine, token, "b"); return err })
 
 	d := &member.Dialer{StateDir: machine, Log: quiet}
 	id, err := member.Load(founder)
@@ -63,7 +63,7 @@ func TestIssue20ARefusedMachineLeavesTheHubsAlone(t *testing.T) {
 		t.Error("a connection does not make it forget")
 	}
 	leave()
-	eventually(t, func() error { // the hub has closed its connections
+	checktest.Succeeds(t, "the machine is refused", func() error { // the hub has closed its connections
 		l, err := d.Try(t.Context())
 		if err == nil {
 			l.Conn.Close()
@@ -89,17 +89,5 @@ func TestIssue20ARefusedMachineLeavesTheHubsAlone(t *testing.T) {
 	d.RefuseAs("an earlier key")
 	if _, err := d.Try(t.Context()); err == nil || errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("with another key it does not try: %v", err)
-	}
-}
-
-// eventually waits until something succeeds.
-func eventually(t *testing.T, try func() error) {
-	t.Helper()
-	err := try()
-	for end := time.Now().Add(time.Minute); err != nil; err = try() {
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
