@@ -61,8 +61,8 @@ func NewOn() *cobra.Command {
 	return &cobra.Command{
 		Use:   "on",
 		Short: "Turn stopgate on again in this project",
-		Long: `Turn stopgate on again before the time given to stopgate off is over. Agents may run this
-too: it only means that stops are checked again.`,
+		Long: `End stopgate off early. Agents may run this too: it only means that stops are checked
+again.`,
 		Example: `  stopgate on`,
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
