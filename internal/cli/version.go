@@ -22,7 +22,7 @@ func newVersion() *cobra.Command {
 With --check-install, list every copy that can be called on this machine and what calls one:
 programs and links on the PATH, the daemon that runs, the systemd service, and the hooks in
 Claude Code's settings, here and in the projects that you approved. Those that are not this
-version, or lead to another copy, are listed with the command that helps.
+version, or lead to another copy, are listed with the command that fixes it.
 
 Exit code 0: shown. 1: a copy is stale (with --check-install).`,
 		Example: `  stopgate version

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 const repository = "../.."
@@ -73,6 +75,7 @@ func tests(t *testing.T) map[string]bool {
 }
 
 func TestEveryRowNamesATestThatExists(t *testing.T) {
+	racetest.Skip(t)
 	existing := tests(t)
 	for _, r := range rows(t) {
 		name := r.test

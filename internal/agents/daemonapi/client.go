@@ -88,7 +88,7 @@ func (c *Client) Commands(ctx context.Context, project string) ([]Command, error
 	return get[[]Command](ctx, c, "/v1/commands"+query("project", project))
 }
 
-// Schedules are what starts by the clock in a project or, with "", in all whose schedules are on.
+// Schedules are those of a project or, with "", of all projects whose schedules are on.
 func (c *Client) Schedules(ctx context.Context, project string) ([]Schedule, error) {
 	return get[[]Schedule](ctx, c, "/v1/schedules"+query("project", project))
 }

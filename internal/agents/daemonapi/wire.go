@@ -516,7 +516,7 @@ type ScheduleCount struct {
 	Next  *time.Time `json:"next,omitempty"` // when the first of them is due
 }
 
-// Schedule is one of GET /v1/schedules: a command or a pipeline that starts by the clock.
+// Schedule is one of GET /v1/schedules: a command or a pipeline with a schedule.
 type Schedule struct {
 	Project  string       `json:"project"`
 	Runbook  string       `json:"runbook"`

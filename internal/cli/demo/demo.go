@@ -19,8 +19,8 @@ import (
 func New() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Play a small fleet on a throw-away project",
-		Long: `Play a small fleet on a throw-away project, with scripts in place of agents: gates fail and are
+		Short: "Watch a small fleet work on a throw-away project",
+		Long: `Watch a small fleet work on a throw-away project, with scripts in place of agents: gates fail and are
 fixed, a review finds a secret, workers fix a queue of bugs, and a pipeline asks before it publishes.
 Nothing of yours is read or changed, and nothing is left afterwards.
 

@@ -52,7 +52,7 @@ func newAttester(cmd *cobra.Command, h *here.Place, options gauntlet.Options) (*
 	if err := trust.RequirePerson("attest: the key is a person's", true); err != nil {
 		return nil, err
 	}
-	a := &attester{ctx: cmd.Context(), out: cmd.OutOrStdout(), options: options, repo: git.At(options.Project.Root, options.Environ)}
+	a := &attester{ctx: cmd.Context(), out: term.Prose(cmd.OutOrStdout()), options: options, repo: git.At(options.Project.Root, options.Environ)}
 	if asJSON, _ := cmd.Flags().GetBool("json"); asJSON {
 		a.out = io.Discard
 	}
@@ -127,7 +127,7 @@ func (a *attester) print(said *attested) {
 		fmt.Fprintf(a.out, "note: not attested: %s\n", plain.Line(left))
 	}
 	if len(said.Gates) == 0 {
-		fmt.Fprintln(a.out, "nothing to attest: no gate has a pass that holds elsewhere")
+		fmt.Fprintln(a.out, "nothing to attest: no gate has a pass that another machine could accept")
 		return
 	}
 	signed := "signed with " + string(said.Kind)

@@ -61,7 +61,7 @@ or invalid configuration.`,
 			if err != nil {
 				return err
 			}
-			return showFaults(cmd.ErrOrStderr(), initCI(h, cmd.OutOrStdout(), force))
+			return showFaults(cmd.ErrOrStderr(), initCI(h, term.Prose(cmd.OutOrStdout()), force))
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a workflow that was edited")

@@ -49,7 +49,7 @@ func clean(h *here.Place, cmd *cobra.Command) error {
 	case err != nil:
 		return term.WithCode(fmt.Errorf("clean: %w", err), term.ExitCouldNotRun)
 	}
-	out := cmd.OutOrStdout()
+	out := term.Prose(cmd.OutOrStdout())
 	if moved {
 		fmt.Fprintf(out, "Logs archived successfully to %s.\n", path.Join(logDir, "previous"))
 	} else {

@@ -72,7 +72,7 @@ func NewReview() *cobra.Command {
 const runHelp = `
 Changes are counted from the base branch: --base-branch, else the base branch of the CI
 job, else base_branch in .gauntlet/config.yml, else the remote's default branch. In CI, if the
-base branch already has the commit, what the push brought counts. A gate that passed does not
+base branch already has the commit, the changes of the push are counted. A gate that passed does not
 run again while nothing changes. A gate with an open failure always runs.
 
 A report in a folder that git does not ignore counts as a change itself. In GitHub Actions

@@ -98,7 +98,7 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 	if o.standing == review.Skipped {
 		after = "the next run shows it as a warning"
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s %s; %s\n", o.standing, answered.ID, term.Shown(answered.Location()), after)
+	fmt.Fprintf(term.Prose(cmd.OutOrStdout()), "%s: %s %s; %s\n", o.standing, answered.ID, term.Shown(answered.Location()), after)
 	return nil
 }
 

@@ -66,9 +66,9 @@ do the same; install them with: stopgate hooks install --slash-commands`,
 			if err := switchSupervisor(cmd.Context(), dir, session, on); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "supervisor %s for session %s\n", word, session)
+			fmt.Fprintf(term.Prose(cmd.OutOrStdout()), "supervisor %s for session %s\n", word, session)
 			if on {
-				warnUncalled(cmd.OutOrStdout())
+				warnUncalled(term.Prose(cmd.OutOrStdout()))
 			}
 			return nil
 		},

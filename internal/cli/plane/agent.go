@@ -39,7 +39,7 @@ func newAgentList() *cobra.Command {
 (Claude Code has not called a hook yet), parked (until the model's API works again), waiting (for
 your decision), queued (until another agent ends) or exited. --all adds agent runs that have ended.
 In a fleet, those of all machines are listed; HOST is . for this machine, and for one that does
-not answer it says how old what is shown is.
+not answer it includes the age of the entry.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate agent list

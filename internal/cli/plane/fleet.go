@@ -136,7 +136,7 @@ func newFleetDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Find what is wrong with the fleet",
 		Long: `Check this machine's part of the fleet: its files and keys, its hub, whether each hub can be reached and belongs
-to the fleet, clocks, versions, permissions, quorum, and how the streams are kept. Each finding says
+to the fleet, clocks, versions, permissions, quorum, and the copies of each stream. Each finding says
 what to do.
 
 Exit code 0: no problems, or only warnings. 1: problems, also while the fleet is being set up.

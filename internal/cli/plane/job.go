@@ -47,7 +47,7 @@ again, or to cancel it. With --on-lost again it is done again without asking: th
 lost the fleet ends its attempt after 20 seconds. Use it only for work that may run twice.
 
 Exit code 0: added. 1: refused. 2: usage error. 3: the daemon could not be started, or the fleet does not
-answer; nothing was added, unless the message says that this is not known.`,
+answer; nothing was added, unless the message says that the outcome is unknown.`,
 		Example: `  stopgate job add fix 1234
   stopgate job add --project shop --needs gpu --needs linux train
   stopgate job add --host vps --cap nightly --usd 5 review`,
@@ -125,7 +125,7 @@ func newJobList() *cobra.Command {
 		Long: `List the jobs of the fleet that have not ended, newest first; with --all, also those that have. STATUS is
 pending, claimed, running, waiting (its pipeline asks you something), lost (see stopgate decision
 list), done, failed or cancelled; the last column says why a job waits or how it ended. While the
-fleet does not answer, the jobs are shown as this machine knows them, with how old that is.
+fleet does not answer, the jobs are shown as this machine last knew them, with their age.
 
 Exit code 0: listed, or no daemon is running, or this machine is not in a fleet. 3: the daemon crashed or
 does not answer, or knows no jobs because it is not connected.`,
@@ -157,7 +157,7 @@ func newJobShow() *cobra.Command {
 		Short: "Show a job, and why it waits",
 		Long: `Show a job with the machine that has it and, while it is pending, why no machine has taken it. Machines
 that could not start it say why. After its machine was lost it shows what you decided. While the fleet does
-not answer, the job is shown as this machine knows it, with how old that is.
+not answer, the job is shown as this machine last knew it, with its age.
 
 Exit code 0: shown. 2: there is no such job. 3: the daemon is not running, or does not know the job and the
 fleet does not answer.`,
@@ -181,7 +181,7 @@ func newJobCancel() *cobra.Command {
 If that machine is offline, the job ends at once; the machine cancels what still runs when it is back.
 
 Exit code 0: cancelled, or being cancelled. 1: it had ended before. 2: there is no such job. 3: the fleet
-does not answer; nothing was changed, unless the message says that this is not known.`,
+does not answer; nothing was changed, unless the message says that the outcome is unknown.`,
 		Example:           `  stopgate job cancel 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,

@@ -81,7 +81,7 @@ What a job may cost is its runbook's budget, else --usd of job add. It is reserv
 replaced by what the job has cost. To start a new month, raise the limit.
 
 Exit code 0: set. 2: usage error. 3: the fleet does not answer; nothing was changed, unless the message
-says that this is not known.`,
+says that the outcome is unknown.`,
 		Example: `  stopgate job cap set default --jobs 6 --usd 50
   stopgate job cap set nightly --jobs 1`,
 		Args:              term.OneArg,

@@ -21,7 +21,7 @@ type narrow struct {
 // flags adds --project, --host, --since and --limit. what is listed is named with what happened to it.
 func (n *narrow) flags(cmd *cobra.Command, what string, limit int, limits string) {
 	cmd.Flags().StringVar(&n.project, "project", "", "list only those of the project in this directory")
-	cmd.Flags().Var((*term.DurationFlag)(&n.since), "since", "list only "+what+" no longer ago than this, such as 30m or 3d")
+	cmd.Flags().Var((*term.DurationFlag)(&n.since), "since", "list only "+what+" within this time, such as 30m or 3d")
 	cmd.Flags().IntVar(&n.limit, "limit", limit, limits)
 	_ = cmd.MarkFlagDirname("project") // the flag is there
 	hostFlag(cmd, &n.host, "list only those on this machine of the fleet; . is the one you are on")

@@ -29,7 +29,7 @@ func newPipelineList() *cobra.Command {
 		Long: fmt.Sprintf(`List the pipelines of all projects, newest first: all that have not ended, and recent ones up to
 a total of %d, or of --limit. STATUS is %s, %s, %s, %s, %s, %s, or %s
 if its record is damaged. In a fleet, those of all machines are listed; HOST is . for this machine,
-and for one that does not answer it says how old what is shown is.
+and for a machine that does not answer it includes the age of the entry.
 
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`, listLength, ownerQueued, ownerRunning, ownerWaiting, ownerDone, ownerFailed, ownerCancelled, ownerHeld),
 		Example: `  stopgate pipeline list
@@ -104,7 +104,7 @@ func (p *Daemon) nothingToList(ctx context.Context, err error) (nothing bool, wh
 // listEmpty says why a list is empty. Nothing is wrong.
 func (p *Daemon) listEmpty(why string) error {
 	if !p.asJSON {
-		_, err := fmt.Fprintln(p.out, why)
+		_, err := fmt.Fprintln(term.Prose(p.out), why)
 		return err
 	}
 	fmt.Fprintln(p.errOut, "stopgate: "+why)

@@ -38,7 +38,7 @@ func newDaemon(cmd *cobra.Command) (*Daemon, error) {
 		return nil, err
 	}
 	asJSON, _ := cmd.Flags().GetBool("json") // no such flag: no JSON
-	return &Daemon{Client: daemonapi.At(state), stateDir: state, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr(), asJSON: asJSON}, nil
+	return &Daemon{Client: daemonapi.At(state), stateDir: state, out: cmd.OutOrStdout(), errOut: term.Prose(cmd.ErrOrStderr()), asJSON: asJSON}, nil
 }
 
 // action is what a command asks of the daemon.
@@ -70,7 +70,7 @@ func (p *Daemon) tell(came any, line string) error {
 	if p.asJSON {
 		return term.PrintJSON(p.out, came)
 	}
-	_, err := fmt.Fprintln(p.out, line)
+	_, err := fmt.Fprintln(term.Prose(p.out), line)
 	return err
 }
 

@@ -41,7 +41,7 @@ func newRunbookShow() *cobra.Command {
 pipelines as graphs of their steps, agents with their actions. With --svg, draw the pipelines,
 or only the one called NAME, into an SVG file.
 
-A failure without a line fails the pipeline, a cancel without one cancels it.
+Lines show where a step leads when it fails or is cancelled. Without such a line, the pipeline fails or is cancelled.
 
 Exit code 0: shown. 1: a runbook has errors, or there is no pipeline to draw. 2: invalid command
 line, NAME does not exist, or there are no runbooks here.`,

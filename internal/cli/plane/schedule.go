@@ -28,10 +28,11 @@ The daemon must be running at the time.`,
 func newScheduleSwitch(on bool) *cobra.Command {
 	var project projectFlag
 	var root string
-	use, short, long := "on", "Turn a project's schedules on", `Let the daemon start what has a schedule in the project's approved runbooks, at its times, from now on.
+	use, short, long := "on", "Turn a project's schedules on", `From now on, the daemon starts the commands and pipelines that have a schedule in the project's approved
+runbooks, at their times.
 The daemon is started if it is not running. Its agents cannot run this command.`
 	if !on {
-		use, short, long = "off", "Turn a project's schedules off", `Stop starting what has a schedule in the project. What is running continues.
+		use, short, long = "off", "Turn a project's schedules off", `Turn the project's schedules off: the daemon starts nothing more by them. What is running continues.
 The daemon is started if it is not running.`
 	}
 	cmd := acts(&cobra.Command{

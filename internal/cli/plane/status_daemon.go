@@ -72,7 +72,7 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	switch {
 	case !d.Running && d.Needed:
-		row("daemon", p.Red("not running, so nothing starts by the clock or from a queue"), "stopgate daemon start")
+		row("daemon", p.Red("not running, so no schedule or worker starts anything"), "stopgate daemon start")
 		return
 	case !d.Running:
 		row("daemon", "not running", "")
@@ -93,7 +93,7 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	}
 	if d.Status != nil && d.Status.Schedules != nil {
 		s := d.Status.Schedules
-		row("schedules", fmt.Sprintf("%d, the next at %s", s.Count, s.Next.Local().Format("Mon 15:04")), "stopgate schedule list --all")
+		row("schedule", fmt.Sprintf("%d on, the next at %s", s.Count, s.Next.Local().Format("Mon 15:04")), "stopgate schedule list --all")
 	}
 	if d.Fleet != nil {
 		row("fleet", d.fleetLine(p), "stopgate fleet status")

@@ -186,7 +186,7 @@ Exit code 0: shown. 2: there is no such item. 3: the daemon is not running.`,
 }
 
 func newWorkChange(use string) *cobra.Command {
-	short, long := "Try an item again that failed or is dead", "Try an item again that failed or is dead. It gets all its attempts again."
+	short, long := "Retry an item that failed or is dead", "Retry an item that failed or is dead, with a new count of attempts."
 	if use == "drop" {
 		short, long = "Remove an item", "Remove an item. One that is running cannot be removed: cancel its pipeline first."
 	}

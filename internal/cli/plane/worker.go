@@ -29,7 +29,7 @@ func NewWorker() *cobra.Command {
 func newWorkerSwitch(on bool) *cobra.Command {
 	var project projectFlag
 	var root string
-	use, short, long := "start", "Start a worker", `Let a worker run its pipeline for the items of its queue, from now on and also after a restart of the
+	use, short, long := "start", "Start a worker", `Start a worker: it runs its pipeline for each item of its queue, from now on and also after a restart of the
 daemon, which is started if it is not running. Agents of the daemon cannot run this command.`
 	if !on {
 		use, short, long = "stop", "Stop a worker", `Stop a worker: it takes no more items. What it already runs continues. The daemon is started if it is not running.`

@@ -135,7 +135,7 @@ func (d *desk) cancel(cmd *cobra.Command, args []string, asJSON bool) error {
 	if asJSON {
 		return term.PrintJSON(cmd.OutOrStdout(), v)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "cancelled the queue of session %s with %d of %s done%s\nits file is now %s; resume it with: stopgate queue retry %s\n",
+	fmt.Fprintf(term.Prose(cmd.OutOrStdout()), "cancelled the queue of session %s with %d of %s done%s\nits file is now %s; resume it with: stopgate queue retry %s\n",
 		term.Shown(session), v.Completed, plain.Count(v.Total, "command"), goesOn(q), v.Path, term.ShellWord(session))
 	return nil
 }

@@ -52,7 +52,7 @@ func (d *desk) add(cmd *cobra.Command, args []string, asJSON bool) error {
 	if asJSON {
 		return term.PrintJSON(cmd.OutOrStdout(), v)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "session %s: added %s to its queue (%d of %d done)\nwatch it with: stopgate queue show %s --watch\n",
+	fmt.Fprintf(term.Prose(cmd.OutOrStdout()), "session %s: added %s to its queue (%d of %d done)\nwatch it with: stopgate queue show %s --watch\n",
 		term.Shown(order.Session), plain.Count(len(order.Commands), "command"), v.Completed, v.Total, term.ShellWord(order.Session))
 	return nil
 }

@@ -172,7 +172,7 @@ func (d *desk) report(cmd *cobra.Command, session string, q queue.Queue, err err
 	if v.broken() {
 		return term.WithHint(fmt.Errorf("session %s: %s", term.Shown(session), v.State), "its queue file is now "+v.Path+"\ntry again with: stopgate queue retry "+term.ShellWord(session))
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "session %s%s: %s\nwatch it with: stopgate queue show %s --watch (its file is %s)\n", term.Shown(session), inPane(q), v.begun(q.Active()), term.ShellWord(session), v.Path)
+	fmt.Fprintf(term.Prose(cmd.OutOrStdout()), "session %s%s: %s\nwatch it with: stopgate queue show %s --watch (its file is %s)\n", term.Shown(session), inPane(q), v.begun(q.Active()), term.ShellWord(session), v.Path)
 	return nil
 }
 

@@ -64,7 +64,7 @@ Exit code 2: part of the file is invalid; the rest is listed.`,
 			if asJSON {
 				err = errors.Join(err, term.PrintJSON(cmd.OutOrStdout(), list))
 			} else if err == nil || len(list) > 0 {
-				printAgents(cmd.OutOrStdout(), list, path)
+				printAgents(term.Prose(cmd.OutOrStdout()), list, path)
 			}
 			return withHintOf(err)
 		},

@@ -48,7 +48,7 @@ session (commands), automatic answers (answers), and where to find a token or se
 			if err := registry.Add(path, e); err != nil {
 				return forTaken(err, path)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "added %s for session %s to %s\ncheck it with: stopgate registry check\n", term.Shown(e.AgentID), term.Shown(e.SessionName), path)
+			fmt.Fprintf(term.Prose(cmd.OutOrStdout()), "added %s for session %s to %s\ncheck it with: stopgate registry check\n", term.Shown(e.AgentID), term.Shown(e.SessionName), path)
 			return nil
 		},
 	}

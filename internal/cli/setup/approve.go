@@ -182,7 +182,7 @@ func (a *approval) list(asJSON bool) error {
 	for _, w := range a.all {
 		a.heading(w)
 		for _, t := range w.Touches {
-			printTouch(out, t)
+			printTouch(term.Prose(out), t)
 		}
 	}
 	return nil
@@ -216,7 +216,7 @@ func (a *approval) approve(yes bool) error {
 	for _, w := range a.all {
 		a.heading(w)
 		for _, t := range w.Touches {
-			printTouch(out, t)
+			printTouch(term.Prose(out), t)
 			if err := showDiff(out, w, t); err != nil {
 				return err
 			}

@@ -127,7 +127,7 @@ func (f *finder) programs() {
 		for _, dir := range f.places() {
 			path := filepath.Join(dir, name)
 			if f.dangling(path) && !seen[path] {
-				f.add(Copy{What: name, Path: path, Stale: "it leads to a program that is not there", Help: "rm " + settings.ShellCommand(path)})
+				f.add(Copy{What: name, Path: path, Stale: "it points to a program that does not exist", Help: "rm " + settings.ShellCommand(path)})
 			}
 			seen[path] = true
 			path, err := exec.LookPath(path)
@@ -207,13 +207,13 @@ func (f *finder) links() {
 			c := Copy{What: "link", Path: path, Help: "link it to this program: " + settings.ShellCommand("ln", "-sf", f.self, path)}
 			switch {
 			case f.dangling(path):
-				c.Stale = "it leads to a program that is not there"
+				c.Stale = "it points to a program that does not exist"
 			case !disk.Exists(path), program.Called(target) != "stopgate":
 				continue
 			case target != f.self && f.asked[target].version != "" && f.asked[target].isOurs():
 				c.Help = ""
 			case target != f.self:
-				c.Stale = "it leads to " + target
+				c.Stale = "it points to " + target
 			default:
 				c.Help = ""
 			}

@@ -79,12 +79,13 @@ other changes becomes what it was before, to the byte. Agents are refused.`,
 			if err != nil {
 				return err
 			}
+			out := term.Prose(cmd.OutOrStdout())
 			if !chosen && !yes && xterm.IsTerminal(int(os.Stdin.Fd())) {
-				if err := agreeToUninstall(h, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+				if err := agreeToUninstall(h, cmd.InOrStdin(), out); err != nil {
 					return err
 				}
 			}
-			return uninstall(h, cmd.OutOrStdout(), only, chosen)
+			return uninstall(h, out, only, chosen)
 		},
 	}
 	where.register(cmd)

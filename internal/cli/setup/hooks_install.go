@@ -53,7 +53,8 @@ project's .gauntlet/ as it is now.`,
 			if err != nil {
 				return err
 			}
-			if err := install(h, cmd.OutOrStdout(), scope, timeout, yes); err != nil {
+			out := term.Prose(cmd.OutOrStdout())
+			if err := install(h, out, scope, timeout, yes); err != nil {
 				return err
 			}
 			program, err := command(scope)
@@ -61,14 +62,14 @@ project's .gauntlet/ as it is now.`,
 				return err
 			}
 			if statusLine {
-				if err := installStatusLine(h, cmd.OutOrStdout(), scope, program); err != nil {
+				if err := installStatusLine(h, out, scope, program); err != nil {
 					return err
 				}
 			}
 			if !slash {
 				return nil
 			}
-			return launcher.InstallSlashCommands(cmd.OutOrStdout(), scope, h.Root, program)
+			return launcher.InstallSlashCommands(out, scope, h.Root, program)
 		},
 	}
 	where.register(cmd)

@@ -68,7 +68,7 @@ go.mod, Cargo.toml, pyproject.toml).`,
 			if err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), h, cmd.InOrStdin(), cmd.OutOrStdout())
+			return o.run(cmd.Context(), h, cmd.InOrStdin(), term.Prose(cmd.OutOrStdout()))
 		},
 	}
 	where.register(cmd)

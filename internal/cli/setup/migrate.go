@@ -45,7 +45,7 @@ does not overwrite a file that was changed since, and names its copy. Agents are
 refused.
 
 Exit code 0: shown or done, or nothing found. 1: refused. 2: a file cannot be
-read, or not be added to.`,
+read or changed.`,
 		Example: `  stopgate migrate
   stopgate migrate conclaude --write
   stopgate migrate --undo`,
@@ -66,9 +66,9 @@ read, or not be added to.`,
 				h.Root = migrate.RootBelow(h.Root, h.Cwd)
 			}
 			if m.undo {
-				return m.takeBack(h, cmd.OutOrStdout())
+				return m.takeBack(h, term.Prose(cmd.OutOrStdout()))
 			}
-			return m.run(h, cmd.InOrStdin(), cmd.OutOrStdout())
+			return m.run(h, cmd.InOrStdin(), term.Prose(cmd.OutOrStdout()))
 		},
 	}
 	cmd.Flags().BoolVar(&m.write, "write", false, "make the changes, after asking")

@@ -58,7 +58,7 @@ func (v migrationView) Print(out io.Writer) {
 	}
 	if len(v.report.Faults) > 0 {
 		here.PrintFaults(os.Stderr, nil, v.report.Faults)
-		fmt.Fprintln(os.Stderr, "nothing can be migrated before that is fixed; then run again: stopgate migrate")
+		fmt.Fprintln(os.Stderr, "nothing was migrated; fix that, then run: stopgate migrate")
 		return
 	}
 	switch {

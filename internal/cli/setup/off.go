@@ -47,7 +47,7 @@ stopgate on`,
 			if err := recess.Begin(h.StateDir); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "off in %s until %s\n", h.Root, recess.Until.Local().Format(time.DateTime))
+			fmt.Fprintf(term.Prose(cmd.OutOrStdout()), "off in %s until %s\n", h.Root, recess.Until.Local().Format(time.DateTime))
 			return nil
 		},
 	}
@@ -61,8 +61,8 @@ func NewOn() *cobra.Command {
 	return &cobra.Command{
 		Use:   "on",
 		Short: "Turn stopgate on again in this project",
-		Long: `End what stopgate off began. Agents may run this too: it only means that stops
-are checked again.`,
+		Long: `End stopgate off early. Agents may run this too: it only means that stops are checked
+again.`,
 		Example: `  stopgate on`,
 		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -78,7 +78,7 @@ are checked again.`,
 			if off {
 				text = "on again in %s\n"
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), text, h.Root)
+			fmt.Fprintf(term.Prose(cmd.OutOrStdout()), text, h.Root)
 			return nil
 		},
 	}

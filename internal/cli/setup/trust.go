@@ -53,7 +53,7 @@ since. On a terminal it goes through $PAGER, or less.`,
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
+			out := term.Prose(cmd.OutOrStdout())
 			switch {
 			case show:
 				return showTrust(out, h, asJSON)
@@ -364,16 +364,17 @@ func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
 	}
 	var text strings.Builder
 	if !onlyOddjobs(h) {
-		view.print(&text, term.PaintFor(out), h, cfg, why)
+		view.print(&text, term.PaintFor(out), term.WidthOf(out), h, cfg, why)
 	}
 	if view.Oddjobs != nil {
-		view.Oddjobs.print(&text, term.PaintFor(out), h)
+		view.Oddjobs.print(&text, term.PaintFor(out), term.WidthOf(out), h)
 	}
 	return term.Page(out, text.String())
 }
 
 // print shows the state, what runs, and last how the files changed.
-func (v trustView) print(out io.Writer, p term.Paint, h *here.Place, cfg contents, why error) {
+func (v trustView) print(text io.Writer, p term.Paint, width int, h *here.Place, cfg contents, why error) {
+	out := term.ProseIn(text, width)
 	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.ConfigDir()), v.State)
 	if v.Absent(os.Environ()) {
 		fmt.Fprintf(out, "%s %s: %s\n", plain.Name(paths.ProjectConfig(h.Root)), trust.NotInBranch, trust.GetHere)
@@ -407,7 +408,7 @@ func (v trustView) print(out io.Writer, p term.Paint, h *here.Place, cfg content
 	if err != nil {
 		fmt.Fprintf(out, "cannot show the changes: %s\n", plain.Line(err.Error()))
 	}
-	printChanges(out, p, paths.GauntletDir, changes)
+	printChanges(text, p, paths.GauntletDir, changes)
 }
 
 // print says what runs and what is enforced. What is in runbooks only stopgated can read.

@@ -44,7 +44,8 @@ func oddjobsIn(h *here.Place) ([]string, error) {
 	return append([]string{}, found...), err
 }
 
-func (v oddjobsView) print(out io.Writer, p term.Paint, h *here.Place) {
+func (v oddjobsView) print(text io.Writer, p term.Paint, width int, h *here.Place) {
+	out := term.ProseIn(text, width)
 	fmt.Fprintf(out, "%s: %s\n", plain.Name(paths.OddjobsRunbooks(h.Root)), v.State)
 	if len(v.Changed) > 0 {
 		fmt.Fprintf(out, "changed since %s:\n", v.ApprovedAt.Local().Format(time.DateTime))
@@ -61,7 +62,7 @@ func (v oddjobsView) print(out io.Writer, p term.Paint, h *here.Place) {
 	if err != nil {
 		fmt.Fprintf(out, "cannot show the changes: %s\n", plain.Line(err.Error()))
 	}
-	printChanges(out, p, paths.OddjobsDir+"/"+paths.RunbooksDir, changes)
+	printChanges(text, p, paths.OddjobsDir+"/"+paths.RunbooksDir, changes)
 }
 
 // approveOddjobs approves the runbooks of oddjobs as they are now.

@@ -62,7 +62,7 @@ is left. Agents are refused.`,
 			}
 			return plane.Asking(func(ctx context.Context, p *plane.Daemon, _ []string) error {
 				u := newUninstallation(h, p, purge)
-				return u.run(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), yes)
+				return u.run(ctx, cmd.InOrStdin(), term.Prose(cmd.OutOrStdout()), yes)
 			})(cmd, nil)
 		},
 	}

@@ -46,7 +46,7 @@ How it is counted:
   slow    by the median of a gate's runs
 
 Costs are those that Claude Code reports; other reviewers report none. The journal is kept for 30
-days by default. Stops that doctor plays are left out.
+days by default. The test stops of doctor are not counted.
 
 Exit code 0: shown, also where no agent has stopped. 2: usage error, or no project here.`,
 		Example: `  stopgate stats

@@ -291,7 +291,7 @@ func (s *status) readStops(dir string) error {
 	return nil
 }
 
-func (s *status) print(out io.Writer) error { return s.write(out, term.PaintFor(out)) }
+func (s *status) print(out io.Writer) error { return s.write(term.Prose(out), term.PaintFor(out)) }
 
 func (s *status) write(out io.Writer, p term.Paint) error {
 	row := func(name, text, hint string) {

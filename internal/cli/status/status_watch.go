@@ -37,10 +37,13 @@ func (s statusShow) Facts() (all []term.Fact) {
 }
 
 func (s statusShow) Lines(p term.Paint, width, height int) []string {
-	lines := s.text(p)
-	for i, line := range lines {
-		if term.Cells(line) > width {
-			lines[i] = term.Cut(plain.Line(line), width) // without colours, which cannot be cut
+	var lines []string
+	for _, text := range s.text(p) {
+		for _, line := range term.Fold(text, width) {
+			if term.Cells(line) > width { // one long word
+				line = term.Cut(plain.Line(line), width) // without colours, which cannot be cut
+			}
+			lines = append(lines, line)
 		}
 	}
 	return term.Fit(lines, height)

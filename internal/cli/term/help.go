@@ -37,7 +37,8 @@ func helpWidth(out io.Writer) int {
 // terminal breaks them so that they can be copied.
 func HelpText(cmd *cobra.Command, width int) string {
 	cmd.InitDefaultHelpFlag()
-	parts := []string{strings.Join(Reflow(cmp.Or(cmd.Long, cmd.Short), width), "\n")}
+	long := strings.ReplaceAll(cmp.Or(cmd.Long, cmd.Short), "\t", "  ") // which leaves cobra's commands whole in 80 columns
+	parts := []string{strings.Join(Reflow(long, width), "\n")}
 	part := func(title string, lines []string) {
 		if len(lines) > 0 {
 			parts = append(parts, title+":\n"+strings.Join(lines, "\n"))

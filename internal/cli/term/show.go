@@ -61,7 +61,7 @@ func Show(out io.Writer, asJSON bool, v View) error {
 			return err
 		}
 	} else {
-		v.Print(out)
+		v.Print(Prose(out))
 	}
 
 	if ends, ok := v.(Failing); ok {

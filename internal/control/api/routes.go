@@ -76,7 +76,7 @@ func Routes() []Route {
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
 	routes = append(routes,
 		Route{
-			Method: "GET", Path: "/v1/schedules", Summary: "What starts by the clock in a project, or in all projects whose schedules are on.", Answer: []daemonapi.Schedule{}, handle: inProject(Plane.Schedules),
+			Method: "GET", Path: "/v1/schedules", Summary: "The schedules of a project, or of all projects whose schedules are on.", Answer: []daemonapi.Schedule{}, handle: inProject(Plane.Schedules),
 			Query: []Parameter{{"project", "The project's root.", absolute}},
 		},
 		Route{Method: "POST", Path: "/v1/schedules", Summary: "Turn a project's schedules on or off.", Body: daemonapi.ScheduleSwitch{}, Answer: []daemonapi.Schedule{}, handle: posted(inPath, checkSwitch, switchSchedules)},

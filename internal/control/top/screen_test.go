@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/goldentest"
+	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 // scene is a screen with a name.
@@ -169,6 +170,7 @@ func FuzzScreen(f *testing.F) {
 
 // However long a text is, it is cut to its place.
 func TestHugeTexts(t *testing.T) {
+	racetest.Skip(t)
 	for _, text := range []string{"x", "한", "e\u0301", "\x1b[", "a\n"} {
 		huge := strings.Repeat(text, (1<<20)/len(text))
 		for _, s := range slices.Concat(hostile(huge, 80, 24), hostile(huge, 2, 200)) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
+	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 func supervisor(program string) *Entry {
@@ -474,6 +475,7 @@ func TestApplyThroughALink(t *testing.T) {
 
 // What could not be read again is not written, and what was there stays.
 func TestApplyRefusesToWriteTooMuch(t *testing.T) {
+	racetest.Skip(t)
 	path := settingsPath(t, `{"a":1}`)
 	merge, _ := json.Marshal(map[string]string{"x": strings.Repeat("x", jsonfile.MaxSize)})
 	if _, changed, err := Apply(path, Change{Merge: merge}); changed || err == nil {

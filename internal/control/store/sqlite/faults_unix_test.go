@@ -24,6 +24,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
+	"github.com/stopgate/stopgate/internal/sys/racetest"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
@@ -174,6 +175,7 @@ func killedWriter(t *testing.T, path string, random *rand.Rand) map[string]store
 // A process converts a store until it is killed at a random moment: the store is the old one
 // or the new one, whole.
 func TestKilledWhileConverting(t *testing.T) {
+	racetest.Skip(t)
 	random := seedtest.New(t)
 	const events = 20_000
 	path := tempPath(t)

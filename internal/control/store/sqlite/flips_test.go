@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/racetest"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
 
@@ -79,6 +80,7 @@ func saveSnapshot(t *testing.T, s *Store, at store.Position, size int) {
 // bits of each kind of region, always the same ones and some at random; with STOPGATE_FULL
 // all of them, which takes 20 minutes: give it -timeout 60m.
 func TestFlippedBits(t *testing.T) {
+	racetest.Skip(t)
 	random, covered := seedtest.New(t), map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
 		t.Run(name, func(t *testing.T) {
