@@ -16,7 +16,6 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
-	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func TestMain(m *testing.M) {
@@ -46,7 +45,7 @@ func newScene(t *testing.T, config string) *scene {
 		},
 		now: time.Now(),
 	}
-	gittest.Init(t, s.root)
+	s.git("init", "-q", "-b", "main")
 	s.write(".gauntlet/config.yml", config)
 	s.write("base.txt", "base\n")
 	s.commit()
@@ -57,7 +56,7 @@ func newScene(t *testing.T, config string) *scene {
 
 func (s *scene) git(args ...string) string {
 	s.t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "maintenance.auto=false"}, args...)...)
+	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = s.root, s.env
 	out, err := cmd.CombinedOutput()
 	if err != nil {

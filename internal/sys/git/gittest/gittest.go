@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
-	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
@@ -45,10 +44,6 @@ func Dir(t testing.TB) string {
 func New(t testing.TB, options ...string) *Repo {
 	t.Helper()
 	r := At(t, Dir(t))
-	if len(options) == 0 {
-		Init(t, r.Dir)
-		return r
-	}
 	r.Git(append([]string{"init", "--quiet", "--initial-branch=main"}, options...)...)
 	return r
 }
@@ -72,9 +67,8 @@ func (r *Repo) Git(args ...string) string {
 
 // Try is Git for a command that may fail.
 func (r *Repo) Try(args ...string) (string, error) {
-	// Submodules come from directories beside the repository. Nothing here lives long enough to be maintained, and
-	// each commit would start a process to look whether it has to be.
-	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "maintenance.auto=false"}, args...)...)
+	// Submodules come from directories beside the repository.
+	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always"}, args...)...)
 	cmd.Dir, cmd.Env = r.Dir, r.Env
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSuffix(string(out), "\n"), err
@@ -106,18 +100,6 @@ func (r *Repo) Commit(message string) string {
 	r.t.Helper()
 	r.Git("add", "--all")
 	r.Git("commit", "--quiet", "--allow-empty", "--message", message)
-	return r.head()
-}
-
-// head is the id of HEAD, from the file of its branch where there is one: that is one process less for each commit.
-func (r *Repo) head() string {
-	r.t.Helper()
-	text, _ := os.ReadFile(r.Path(".git/HEAD"))
-	if branch, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: "); ok {
-		if id, err := os.ReadFile(r.Path(".git/" + branch)); err == nil {
-			return strings.TrimSpace(string(id))
-		}
-	}
 	return r.Git("rev-parse", "HEAD")
 }
 
@@ -126,9 +108,5 @@ func (r *Repo) head() string {
 func (r *Repo) Origin() {
 	r.t.Helper()
 	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
-	if folder := r.Path(".git/refs/remotes/origin"); disk.IsDir(folder) { // as symbolic-ref writes it
-		checktest.OK(r.t, os.WriteFile(filepath.Join(folder, "HEAD"), []byte("ref: refs/remotes/origin/main\n"), 0o644))
-		return
-	}
 	r.Git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
 }
