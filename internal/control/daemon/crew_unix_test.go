@@ -19,7 +19,6 @@ import (
 	"github.com/stopgate/stopgate/internal/control/intake"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/store/sqlite"
-	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 const fixers = `
@@ -193,7 +192,6 @@ func TestWorkIsRefused(t *testing.T) {
 // Whenever the daemon is killed and whatever becomes of its appends: each item leads to one pipeline for
 // each attempt, and none is lost.
 func TestItemsAreTakenOnce(t *testing.T) {
-	racetest.Skip(t)
 	random := rand.New(rand.NewPCG(17, 3))
 	s, dir, root := &faulty{Store: newMemory(t)}, t.TempDir(), project(t, fixers)
 	c := newClerkAt(t, s, dir, noon)

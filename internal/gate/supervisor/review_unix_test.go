@@ -26,7 +26,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 	"github.com/stopgate/stopgate/internal/sys/process"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
-	"github.com/stopgate/stopgate/internal/sys/racetest"
 	"github.com/stopgate/stopgate/test/standin"
 )
 
@@ -449,7 +448,6 @@ func TestSecretsOfAReview(t *testing.T) {
 }
 
 func TestFeedbackForTheAgentIsBounded(t *testing.T) {
-	racetest.Skip(t)
 	d := newDesk(t)
 	d.answers(result(false, "begin "+strings.Repeat("€", 5<<20)+" end"))
 	got := d.decides(NotCompleted)

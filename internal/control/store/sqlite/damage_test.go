@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stopgate/stopgate/internal/control/store"
-	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 // filled is a store with n events on three subjects, closed.
@@ -514,7 +513,6 @@ func TestVerifyWhileTrimmed(t *testing.T) {
 }
 
 func TestTrimmedStoreVerifies(t *testing.T) {
-	racetest.Skip(t)
 	path := tempPath(t)
 	s := mustOpen(t, path)
 	for range 3 {

@@ -23,7 +23,6 @@ import (
 
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
-	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 // stage is a machine with a repository and some reviewers, which are scripts.
@@ -525,7 +524,6 @@ func TestReviewWithoutALog(t *testing.T) {
 }
 
 func TestFloodOfOutput(t *testing.T) {
-	racetest.Skip(t)
 	t.Parallel()
 	s := newStage(t, "claude")
 	s.request.Log = nil
