@@ -209,8 +209,8 @@ func TestOnFailure(t *testing.T) {
 			keeper.Failed, "stopgate: `exit 4` failed: exit 4", "",
 		},
 		{
-			"what failed, the message, then the end of the output", stopPayload, "  Stop:\n    - {run: seq 100; exit 1, message: fix the lint errors, output_lines: 2}\n",
-			keeper.Failed, "stopgate: `seq 100; exit 1` failed: exit 1\nfix the lint errors\n[…]\n99\n100", "",
+			"the message, what failed, then the end of the output", stopPayload, "  Stop:\n    - {run: seq 100; exit 1, message: fix the lint errors, output_lines: 2}\n",
+			keeper.Failed, "fix the lint errors\n\nstopgate: `seq 100; exit 1` failed: exit 1\n[…]\n99\n100", "",
 		},
 		{
 			"standard error too", stopPayload, "  Stop:\n    - run: echo why >&2; exit 1\n",

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// reason tells the agent what to fix: of each command what failed, the project's own words, and the end of what it
+// reason tells the agent what to fix: of each command the project's own words, what failed, and the end of what it
 // printed. Nothing is to be fixed where no command objects.
 func reason(objections []run) string {
 	var f keeper.Frame
@@ -27,26 +27,25 @@ func (r *run) object(f *keeper.Frame, first bool, sharing int) bool {
 	if room < least {
 		return false
 	}
-	before := "\n\n"
+	before, name := "\n\n", ""
 	if first {
-		before = "stopgate: "
+		before, name = "", "stopgate: "
 	}
 	if r.denial != "" {
-		f.Say("%s", before)
+		f.Say("%s%s", before, name)
 		f.Add(plain.Words(r.denial), sharing)
 		return true
 	}
 
-	room -= len(before)
+	room -= len(before) + len(name)
 	what := r.failure()
 	if r.Message != "" {
 		what = keeper.Shorten(what, room/2)
+		message := plain.Clip(r.Message, room-len([]rune(what))-len("\n\n")-1)
+		f.Say("%s%s", before, message)
+		before, room = "\n\n", len([]rune(what))
 	}
-	what = keeper.Shorten(what, room)
-	f.Say("%s%s", before, what)
-	if room -= len([]rune(what)) + 1; r.Message != "" {
-		f.Say("\n%s", plain.Clip(r.Message, room-1))
-	}
+	f.Say("%s%s%s", before, name, keeper.Shorten(what, room))
 	if r.Tail != "" && !r.withheld() {
 		f.Text += "\n"
 		f.Add(plain.Text(r.Tail), sharing)
