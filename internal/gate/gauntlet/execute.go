@@ -44,6 +44,8 @@ const (
 	// looking is how long git may take to say what has changed. 100,000 files take a
 	// second.
 	looking = 30 * time.Second
+	// keeping is how long git may take to say how it writes files in repositories that are new.
+	keeping = 5 * time.Second
 )
 
 // execution is one run on its way.
@@ -180,16 +182,15 @@ func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	if r.Tree == "" || e.Baseline == "" {
 		r.spared, r.since = notJudged("plan mode"), event.SincePlan
 	}
-	if aside := e.aside(ctx, v, nil); len(aside) > 0 {
+	if aside := e.aside(ctx, v); len(aside) > 0 {
 		r.Told = append(r.Told, notSeen(aside))
 	}
 	return r
 }
 
-// aside is what the session has put where no gate looks. files are those that changed; nil where that is not
-// known.
-func (e *execution) aside(ctx context.Context, v *view, files []string) []string {
-	return e.tree.Aside(ctx, e.Scope, v.position, v.tree, e.Since, files)
+// aside is what the session has put where no gate looks.
+func (e *execution) aside(ctx context.Context, v *view) []string {
+	return e.tree.Aside(ctx, e.Scope, v.position, v.tree, e.Since)
 }
 
 // notSeen says what a session has put where no gate looks.
@@ -293,7 +294,7 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 // lookAtAltered finds out what the agent has altered. If that is nothing, all that is new came from others, and what is
 // not committed is a person's.
 func (e *execution) lookAtAltered(ctx context.Context, v *view) error {
-	altered, err := e.tree.Altered(ctx, v.tree, e.Baseline)
+	altered, err := e.tree.Altered(ctx, v.tree, e.baseline())
 	if err != nil {
 		return err
 	}
@@ -308,8 +309,15 @@ func (e *execution) lookAtAltered(ctx context.Context, v *view) error {
 // counts as changed.
 func (e *execution) keepTree(ctx context.Context, r *Result) {
 	if e.Answers && r.Status.settles() && r.Tree != "" && r.Tree != e.Baseline && r.Tree == e.seen.Mark() {
-		_ = e.tree.Keep(context.WithoutCancel(ctx), e.seen, e.Baseline, e.own...) // without it everything counts as changed then
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keeping)
+		defer cancel()
+		_ = e.tree.Keep(ctx, e.seen, e.baseline(), e.own...) // without it everything counts as changed then
 	}
+}
+
+// baseline is the tree that the agent found, as its session knows it.
+func (e *execution) baseline() change.Baseline {
+	return change.Baseline{Session: e.Since.Session, Tree: e.Baseline}
 }
 
 // lookAtTree lets no panic out of its goroutine.

@@ -28,10 +28,10 @@ func runExternal(ctx context.Context, o Options, runner []string) (result Result
 	}
 	e := newExecution(o)
 	var v view
+	defer func() { e.keepTree(ctx, &result) }()
 	if e.look(ctx, &v) == nil && e.untouched(&v) {
 		return e.unchanged(ctx, &v)
 	}
-	defer func() { e.keepTree(ctx, &result) }()
 	r := Result{Tree: v.tree.Mark(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
 	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GateCouldNotRun}
 	file, n, err := e.logs.Console()

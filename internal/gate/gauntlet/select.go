@@ -50,7 +50,7 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 		return v.chosen, nil
 	}
 	v.chosen = &selection{jobs: e.plan.jobs(set.Files), changed: len(set.Files), note: set.Note}
-	v.chosen.aside = e.aside(limited, v, set.Files)
+	v.chosen.aside = e.aside(limited, v)
 	if key != "" {
 		v.look = newLook(key, v.chosen)
 	}

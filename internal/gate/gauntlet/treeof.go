@@ -22,8 +22,8 @@ type Found struct {
 }
 
 // KeepTree is TreeOf for a tree that an agent finds: what it holds is kept, and by which rules git ignores files, so that a
-// stop can tell what the agent has changed in it. before is the tree that its session found there or left before, if any.
-func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time, before string) Found {
+// stop can tell what the agent has changed in it. before is what its session found there or left before.
+func KeepTree(ctx context.Context, project *keeper.Project, stateDir string, environ []string, now func() time.Time, before change.Baseline) Found {
 	w, tree := openTree(ctx, project, stateDir, environ, now)
 	if tree.Mark() == "" {
 		return Found{}

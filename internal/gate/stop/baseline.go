@@ -41,7 +41,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	var found map[string]gauntlet.Found
 	var projects []*keeper.Project
 	if begins || person && session.Judged {
-		found, projects = c.lookAround(ctx, place, below, session)
+		found, projects = c.lookAround(ctx, place, below, p.SessionID, session)
 	}
 
 	session = c.update(payload, place.Root, session, func(s *footprint.Session) {
@@ -89,8 +89,8 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 // promptPatience is how long a prompt may wait for all that is remembered of trees.
 const promptPatience = 10 * time.Second
 
-// lookAround looks at the trees of a session.
-func (c *call) lookAround(ctx context.Context, place Place, below []string, session *footprint.Session) (found map[string]gauntlet.Found, projects []*keeper.Project) {
+// lookAround looks at the trees of a session, which is nil where it has only its id.
+func (c *call) lookAround(ctx context.Context, place Place, below []string, id string, session *footprint.Session) (found map[string]gauntlet.Found, projects []*keeper.Project) {
 	found = map[string]gauntlet.Found{}
 	look := func(project *keeper.Project) {
 		if project == nil {
@@ -100,9 +100,9 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, sess
 		if _, seen := found[root]; seen {
 			return
 		}
-		before := ""
+		before := change.Baseline{Session: id}
 		if session != nil {
-			before = session.Trees[root].Baseline
+			before = change.Baseline{Session: session.Origin, Tree: session.Trees[root].Baseline}
 		}
 		found[root] = gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, before)
 		projects = append(projects, project)
@@ -158,5 +158,5 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 // startOf is when a session began to work in the project at root.
 func startOf(session *footprint.Session, root string) change.Start {
 	tree := session.Trees[paths.Canonical(root)]
-	return change.Start{Time: session.Began, Reflog: tree.Reflog, Elsewhere: session.Made, Rules: session.RulesIn(root)}
+	return change.Start{Session: session.Origin, Time: session.Began, Reflog: tree.Reflog, Elsewhere: session.Made, Rules: session.RulesIn(root)}
 }

@@ -406,7 +406,7 @@ func (s *scene) colleague(name string) {
 	s.git("switch", "-q", "main")
 }
 
-// protects protects tests, one of which a colleague has pushed: the clone is the colleague's.
+// protects protects tests, and a colleague has pushed one of them: the clone is the colleague's.
 func (s *scene) protects(name, text string) *gittest.Repo {
 	s.t.Helper()
 	s.keepers = append(s.keepers, protect.Keeper{StateDir: s.state, Now: func() time.Time { return s.now() }, Log: s.t.Logf})

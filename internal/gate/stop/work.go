@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -150,7 +151,7 @@ func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hoo
 	if !untouched() {
 		return ""
 	}
-	tree := gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, "").Tree
+	tree := gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, change.Baseline{Session: session.Origin}).Tree
 	if !untouched() { // something was written while the tree was read
 		return ""
 	}

@@ -898,6 +898,12 @@ func TestE13AnExternalRunnerIsNotAskedEither(t *testing.T) {
 	s.prompt("what is this?", nil)
 	wantAllow(t, s.stop(nil))
 	s.wantTrees("project unchanged")
+
+	write(t, s.path(".f.swp"), "") // an editor's, which comes and goes
+	wantAllow(t, s.stop(nil))
+	check(t, os.Remove(s.path(".f.swp")))
+	wantAllow(t, s.stop(nil))
+
 	write(t, s.path("g"), "")
 	wantBlock(t, s.stop(nil), "runner")
 }

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash"
 	"path/filepath"
@@ -19,8 +20,8 @@ type ConversionMark struct {
 	FileMode, Symlinks bool // as git takes them
 }
 
-// Settings is a hash. Two that are the same say the same.
-type Settings [sha256.Size / 2]byte
+// Settings is a hash. Two that are the same say the same; empty, nothing is said.
+type Settings string
 
 // ConversionMark asks for it. It starts one process.
 func (r Repo) ConversionMark(ctx context.Context) (ConversionMark, error) {
@@ -89,9 +90,9 @@ func (s *settings) flag(setting setting, usual bool) {
 	}
 }
 
-func (s *settings) sum() (sum Settings) {
-	if s.any {
-		copy(sum[:], s.Sum(nil))
+func (s *settings) sum() Settings {
+	if !s.any {
+		return ""
 	}
-	return sum
+	return Settings(hex.EncodeToString(s.Sum(nil)[:16]))
 }

@@ -23,8 +23,8 @@ type Alterations struct {
 // an attribute tells it so, nor of a change to a file that it does not track. What git itself has written since
 // then, to bring other commits here, is left out: those commits count or not by who made them. So is what comes and goes
 // without any work, see passing.
-func (w *Worktree) Altered(ctx context.Context, t Tree, kept string) (a Alterations, err error) {
-	was, err := w.kept(kept)
+func (w *Worktree) Altered(ctx context.Context, t Tree, since Baseline) (a Alterations, err error) {
+	was, err := w.kept(since)
 	if err != nil {
 		return Alterations{}, err
 	}
@@ -67,7 +67,7 @@ type passage struct {
 // moved lists the files that differ or that the session had altered before, and the repositories that were not there,
 // are gone or are at another commit.
 func (g *passage) moved(pairs []pair) []string {
-	names := slices.AppendSeq(make([]string, 0, len(pairs)), maps.Keys(g.was.own))
+	names := slices.AppendSeq(make([]string, 0, len(pairs)), maps.Keys(g.was.Own))
 	for _, p := range pairs {
 		names = append(names, p.name())
 	}
@@ -156,7 +156,7 @@ func (g *passage) doubt(pairs []pair, converted []int, brought []bool) {
 		repository := repositoryOf(pairs[i].name(), g.now)
 		for dir := path.Dir(pairs[i].name()); brought[i]; dir = path.Dir(dir) {
 			file := path.Join(dir, ".gitattributes")
-			brought[i] = !own[file] || repositoryOf(file, g.now) != repository
+			brought[i] = !own[file] && !g.was.Own[file] || repositoryOf(file, g.now) != repository
 			if dir == "." || dir == ".." || strings.HasSuffix(dir, "/..") {
 				break
 			}

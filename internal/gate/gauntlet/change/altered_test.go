@@ -14,13 +14,13 @@ import (
 func kept(t testing.TB, w *Worktree) string {
 	t.Helper()
 	found := tree(t, w)
-	check(t, w.Keep(t.Context(), found, ""))
+	check(t, w.Keep(t.Context(), found, Baseline{Session: "s"}))
 	return found.Mark()
 }
 
 func altered(t testing.TB, w *Worktree, found string) []string {
 	t.Helper()
-	altered, err := w.Altered(t.Context(), tree(t, w), found)
+	altered, err := w.Altered(t.Context(), tree(t, w), Baseline{"s", found})
 	check(t, err)
 	return altered.Files
 }
@@ -305,18 +305,11 @@ func TestAlteredFilesAreShown(t *testing.T) {
 	}
 }
 
-// keptByAnOlderProgram is kept as it was before settings and the session's own files were kept: files and HEAD alone.
+// keptByAnOlderProgram is kept as it was before sessions knew of settings and of their own files: files and HEAD alone.
 func keptByAnOlderProgram(t testing.TB, w *Worktree) string {
 	t.Helper()
 	id := kept(t, w)
-	data, err := os.ReadFile(w.keptFile(id))
-	check(t, err)
-	entries, err := decodeIndex(data)
-	check(t, err)
-	entries = slices.DeleteFunc(entries, func(e entry) bool {
-		return strings.HasPrefix(e.path, headName+"/") || strings.Contains(e.path, "/"+headName+"/")
-	})
-	check(t, storeIndex(w.keptFile(id), entries))
+	check(t, os.Remove(w.knowledgeFile(Baseline{"s", id})))
 	return id
 }
 
@@ -341,14 +334,14 @@ func TestAlteredSinceATreeThatAnOlderProgramKept(t *testing.T) {
 	}
 
 	now := tree(t, w)
-	check(t, w.Keep(t.Context(), now, found, "b"))
-	if was, err := w.kept(now.Mark()); err != nil || len(was.settings) != 1 || !was.own["b"] {
-		t.Errorf("the next tree is kept as %v, %v; %v", was.settings, was.own, err)
+	check(t, w.Keep(t.Context(), now, Baseline{"s", found}, "b"))
+	if was, err := w.kept(Baseline{"s", now.Mark()}); err != nil || len(was.Settings) != 1 || !was.Own["b"] {
+		t.Errorf("the next tree is kept as %v, %v; %v", was.Settings, was.Own, err)
 	}
 }
 
 // The settings that count are those that the session found, in whichever turn it changes them, and a new session finds
-// those that there are.
+// those that there are. The same holds for the files that it has altered.
 func TestSettingsAreThoseOfTheSession(t *testing.T) {
 	r := small(t)
 	theirs(r, "text", "3\n4\n")
@@ -357,25 +350,25 @@ func TestSettingsAreThoseOfTheSession(t *testing.T) {
 	r.Git("config", "core.autocrlf", "true")
 	r.Write("b", "2\n")
 	second := tree(t, w)
-	check(t, w.Keep(t.Context(), second, first, "b"))
+	check(t, w.Keep(t.Context(), second, Baseline{"s", first}, "b"))
+	check(t, w.Keep(t.Context(), second, Baseline{Session: "new"}))
 	r.Git("merge", "--quiet", "theirs")
-	if got := altered(t, w, second.Mark()); !slices.Equal(got, []string{"text"}) {
-		t.Errorf("in the next turn: %q", got)
-	}
 
-	r.Git("reset", "--quiet", "--hard", "HEAD~1")
-	r.Write("b", "2\n")
-	again := tree(t, w)
-	check(t, w.Keep(t.Context(), again, ""))
-	r.Git("merge", "--quiet", "theirs")
-	if got := altered(t, w, again.Mark()); len(got) != 0 {
-		t.Errorf("in another session: %q", got)
+	then, err := w.Altered(t.Context(), tree(t, w), Baseline{"s", second.Mark()})
+	check(t, err)
+	if !slices.Equal(then.Files, []string{"text"}) || !slices.Contains(then.Moved, "b") {
+		t.Errorf("in the next turn: %q of %q", then.Files, then.Moved)
+	}
+	now, err := w.Altered(t.Context(), tree(t, w), Baseline{"new", second.Mark()})
+	check(t, err)
+	if len(now.Files) != 0 || slices.Contains(now.Moved, "b") {
+		t.Errorf("in another session, which found the same tree: %q of %q", now.Files, now.Moved)
 	}
 }
 
 func TestAlteredWithoutAKeptTree(t *testing.T) {
 	w := open(t, small(t))
-	if _, err := w.Altered(t.Context(), tree(t, w), "unknown"); err == nil {
+	if _, err := w.Altered(t.Context(), tree(t, w), Baseline{"s", "unknown"}); err == nil {
 		t.Error("that nothing is known is no error")
 	}
 }

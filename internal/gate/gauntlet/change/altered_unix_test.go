@@ -39,15 +39,27 @@ func TestAlteredKinds(t *testing.T) {
 		"a pull where everything is executable": {
 			before: func(t *testing.T, r *gittest.Repo) {
 				r.Git("config", "core.fileMode", "false")
-				chmod(t, r, "a", 0o755)
 				theirs(r, "a", "2\n", "their", "1\n")
-				chmod(t, r, "a", 0o755)
+				for _, name := range []string{"a", "b", "sub/c", "text", ".gitignore"} {
+					chmod(t, r, name, 0o755)
+				}
 			},
 			session: func(t *testing.T, r *gittest.Repo) {
 				r.Git("merge", "--quiet", "theirs")
 				chmod(t, r, "a", 0o755)
 				chmod(t, r, "their", 0o755)
 			},
+		},
+		"a pull where a person has made one file executable": {
+			before: func(t *testing.T, r *gittest.Repo) {
+				theirs(r, "their", "1\n")
+				chmod(t, r, "b", 0o755)
+			},
+			session: func(t *testing.T, r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				chmod(t, r, "their", 0o755)
+			},
+			want: []string{"their"},
 		},
 		"a new file of a pull is executable by the session": {
 			before: func(t *testing.T, r *gittest.Repo) { theirs(r, "their", "1\n") },

@@ -13,9 +13,8 @@ import (
 )
 
 // Aside says what a session has put where no gate looks: commits on other branches, a stash,
-// and files that rules of the session's own make git ignore, also in the repositories within the tree. files are those
-// that changed; nil where that is not known.
-func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, since Start, files []string) (all []string) {
+// and files that rules of the session's own make git ignore, also in the repositories within the tree.
+func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, since Start) (all []string) {
 	if since.Time.IsZero() {
 		return nil
 	}
@@ -32,7 +31,7 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 			all = append(all, "a stash in "+list([]string{name})+" (git stash list)")
 		}
 	}
-	if ignored := w.newlyIgnored(ctx, scope, p, t, since, files); len(ignored) > 0 {
+	if ignored := w.newlyIgnored(ctx, scope, p, t, since); len(ignored) > 0 {
 		all = append(all, "files that git ignores by a new rule ("+list(ignored)+")")
 	}
 	return all

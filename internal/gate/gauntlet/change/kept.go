@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -27,60 +25,40 @@ const (
 	maxRoom   = 64 << 20
 )
 
-// headName is where the list of a tree keeps the commit that HEAD was, settingsName how git writes files, and ownPrefix
-// is before the names of files that the session has altered. No file can have these names.
-const (
-	headName     = ".git"
-	settingsName = ".git/settings"
-	ownPrefix    = ".git/own/"
-)
+// headName is where the list of a tree keeps the commit that HEAD was. No file can have this name.
+const headName = ".git"
 
-// Everything stands for all files, where it is not known which of them a session has altered.
-const Everything = "."
-
-// keptTree is a tree that was kept: its files and, of it and of the repositories within it, the commits that HEAD was,
-// and how git writes files there; and the files that the session had altered until then. A tree that an older program
-// kept says nothing about the last two.
-type keptTree struct {
-	files    []entry
-	heads    map[string]string
-	settings map[string]settings
-	own      map[string]bool
+// Baseline is a tree as a session has found it, or left it behind.
+type Baseline struct {
+	Session string // what tells it from others; empty: not known
+	Tree    string // its Mark; empty: not known
 }
 
-// settings say how git writes files into a repository's work tree.
-type settings struct{ user, own git.Settings }
+// keptTree is a tree that was kept: its files and, of it and of the repositories within it, the commits that HEAD was;
+// and what the session knew.
+type keptTree struct {
+	files []entry
+	heads map[string]string
+	knowledge
+}
 
 // Keep keeps what a tree holds, so that Altered can tell later which of its files are not as they were. A session that
 // has kept a tree before goes on from there: with the settings that it found, and with the files that it has altered, to
 // which those are added that it has altered since then.
-func (w *Worktree) Keep(ctx context.Context, t Tree, before string, altered ...string) error {
+func (w *Worktree) Keep(ctx context.Context, t Tree, before Baseline, altered ...string) error {
+	if err := w.keepFiles(ctx, t); err != nil {
+		return err
+	}
+	return w.learn(ctx, t, before, altered)
+}
+
+// keepFiles keeps a tree for all sessions.
+func (w *Worktree) keepFiles(ctx context.Context, t Tree) error {
 	file := w.keptFile(t.Mark())
-	if now := time.Now(); before == t.Mark() && os.Chtimes(file, now, now) == nil {
+	if now := time.Now(); os.Chtimes(file, now, now) == nil {
 		return nil // it is there, and in use
 	}
-	var was keptTree
-	own := map[string]bool{}
-	if before != "" {
-		var err error
-		if was, err = w.kept(before); err != nil {
-			own[Everything] = true
-		}
-	}
-	maps.Copy(own, was.own)
-	for _, name := range altered {
-		own[name] = true
-	}
-	there, err := w.kept(t.Mark())
-	if err == nil && before == "" && own[Everything] && there.own[Everything] {
-		return nil // the session is not known, and every stop comes here
-	}
-	settings := w.settings(ctx, t, was.settings)
-	if err == nil && maps.Equal(there.settings, settings) && maps.Equal(there.own, own) {
-		return nil
-	}
-
-	entries := make([]entry, 0, len(t.files)+2)
+	entries := make([]entry, 0, len(t.files)+1)
 	for _, e := range t.files {
 		e.stat = stat{mode: e.stat.mode}
 		entries = append(entries, e)
@@ -88,42 +66,12 @@ func (w *Worktree) Keep(ctx context.Context, t Tree, before string, altered ...s
 	for name, head := range w.heads(ctx, t.repositories) {
 		entries = append(entries, headEntry(path.Join(name, headName), head))
 	}
-	for name, s := range settings {
-		entries = append(entries, settingsEntry(path.Join(name, settingsName), s))
-	}
-	for name := range own {
-		entries = append(entries, entry{path: ownPrefix + name, stat: stat{mode: typeOther}})
-	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
 	if err := storeIndex(file, entries); err != nil {
 		return err
 	}
 	forget(w.keptDir())
 	return nil
-}
-
-// settings are those of a tree and the repositories within it, as far as git says them: those that are known, and the
-// others as they are.
-func (w *Worktree) settings(ctx context.Context, t Tree, known map[string]settings) map[string]settings {
-	all := map[string]settings{}
-	var unknown []string
-	for _, name := range append([]string{""}, t.repositories...) {
-		if s, is := known[name]; is {
-			all[name] = s
-		} else {
-			unknown = append(unknown, name)
-		}
-	}
-
-	found := make([]git.ConversionMark, len(unknown))
-	errs := make([]error, len(unknown))
-	spread(runtime.GOMAXPROCS(0), atOnce, len(unknown), 1, func(i int) { found[i], errs[i] = w.in(unknown[i]).ConversionMark(ctx) })
-	for i, name := range unknown {
-		if errs[i] == nil {
-			all[name] = settings{found[i].User, found[i].Own}
-		}
-	}
-	return all
 }
 
 // in is a repository within the tree; without a name the tree's own.
@@ -165,11 +113,11 @@ func (w *Worktree) heads(ctx context.Context, repositories []string) map[string]
 	return heads
 }
 
-func (w *Worktree) kept(id string) (keptTree, error) {
-	now := time.Now()
-	_ = os.Chtimes(w.keptFile(id), now, now) // it is in use
-	t := keptTree{heads: map[string]string{}, settings: map[string]settings{}, own: map[string]bool{}}
-	data, err := regular.Read(w.keptFile(id), maxIndex)
+func (w *Worktree) kept(b Baseline) (keptTree, error) {
+	file, now := w.keptFile(b.Tree), time.Now()
+	_ = os.Chtimes(file, now, now) // it is in use
+	t := keptTree{heads: map[string]string{}, knowledge: w.knows(b)}
+	data, err := regular.Read(file, maxIndex)
 	if err == nil {
 		t.files, err = decodeIndex(data)
 	}
@@ -180,29 +128,17 @@ func (w *Worktree) kept(id string) (keptTree, error) {
 	return t, nil
 }
 
-// takes notes what an entry says that is not a file's.
+// takes notes the commit that an entry says, if it is not a file's.
 func (t *keptTree) takes(e entry) bool {
-	if name, is := repositoryIn(e.path, headName); is {
-		t.heads[name] = e.commit()
+	if e.path == headName {
+		t.heads[""] = e.commit()
 		return true
 	}
-	if name, is := repositoryIn(e.path, settingsName); is {
-		t.settings[name] = e.settings()
-		return true
-	}
-	name, is := strings.CutPrefix(e.path, ownPrefix)
+	name, is := strings.CutSuffix(e.path, "/"+headName)
 	if is {
-		t.own[name] = true
+		t.heads[name] = e.commit()
 	}
 	return is
-}
-
-// repositoryIn is the repository that an entry is about, where it is one of that name.
-func repositoryIn(file, name string) (repository string, is bool) {
-	if file == name {
-		return "", true
-	}
-	return strings.CutSuffix(file, "/"+name)
 }
 
 // headEntry keeps a commit as a file is kept. Its id has 20 or 32 bytes.
@@ -215,18 +151,6 @@ func headEntry(name, commit string) entry {
 
 func (e *entry) commit() string {
 	return hex.EncodeToString(e.sum[:min(e.stat.size, int64(len(e.sum)))])
-}
-
-// settingsEntry keeps settings likewise.
-func settingsEntry(name string, s settings) entry {
-	e := entry{path: name, stat: stat{mode: typeOther}}
-	copy(e.sum[copy(e.sum[:], s.user[:]):], s.own[:])
-	return e
-}
-
-func (e *entry) settings() (s settings) {
-	copy(s.own[:], e.sum[copy(s.user[:], e.sum[:]):])
-	return s
 }
 
 // pair is a file as it was in one tree and is in another. One that does not exist has no path.

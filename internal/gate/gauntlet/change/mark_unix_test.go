@@ -55,7 +55,7 @@ func TestMarkOfATreeThatCannotBeReadWhole(t *testing.T) {
 			t.Cleanup(func() { _ = os.Chmod(r.Path(test.name), 0o700) })
 			w := open(t, r)
 			before := tree(t, w)
-			check(t, w.Keep(t.Context(), before, ""))
+			check(t, w.Keep(t.Context(), before, Baseline{}))
 			if before.Exact || before.Known() != "" || !strings.HasPrefix(before.Mark(), "~") {
 				t.Fatalf("exact: %t, known: %q, mark: %q, why: %q", before.Exact, before.Known(), before.Mark(), before.Why)
 			}

@@ -61,8 +61,7 @@ func (w *Worktree) unfold(ctx context.Context, s *snapshot, found listing) (all 
 // lookInto lists the files below a folder: those that git does not ignore, where it is a repository and git is asked, or
 // else all.
 func (w *Worktree) lookInto(ctx context.Context, name string, ask bool) inner {
-	repository := paths.IsTop(w.abs(name))
-	if repository && ask {
+	if ask && paths.IsTop(w.abs(name)) {
 		files, err := git.At(w.abs(name), w.environ).Files(ctx)
 		if err == nil {
 			return inner{w.listing(files, name+"/", ""), true}
@@ -73,7 +72,7 @@ func (w *Worktree) lookInto(ctx context.Context, name string, ask bool) inner {
 	}
 	walk := walker{w: w}
 	err := walk.folder(ctx, name, -1)
-	return inner{walk.found(err), repository && !ask}
+	return inner{listing: walk.found(err)}
 }
 
 // directories are those of some sorted names that are folders. What is known is a file unless it has changed.

@@ -341,7 +341,7 @@ func TestAsideWithin(t *testing.T) {
 			before := w.AsideStamp(Position{}, tree(t, w))
 			test.session(r)
 			now := tree(t, w)
-			got := w.Aside(t.Context(), Scope{}, position(t, w, Scope{}), now, since, nil)
+			got := w.Aside(t.Context(), Scope{}, position(t, w, Scope{}), now, since)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}

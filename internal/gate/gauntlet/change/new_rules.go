@@ -24,12 +24,13 @@ type ruleChanges map[string]ruleChange
 
 // newlyIgnored are the files that were written since a session began, and that git ignores by rules that it did not have
 // then. Git is asked only where a file of rules has changed.
-func (w *Worktree) newlyIgnored(ctx context.Context, scope Scope, p Position, t Tree, since Start, files []string) (names []string) {
+func (w *Worktree) newlyIgnored(ctx context.Context, scope Scope, p Position, t Tree, since Start) (names []string) {
 	changes := w.changedRules(t, since)
 	if len(changes) == 0 {
 		return nil
 	}
 	if p.Git {
+		var files []string
 		names = w.ignoredIn(ctx, "", changes, since, func(key string) bool { return w.touched(ctx, scope, p, &files, key) })
 	}
 	for _, name := range t.repositories {
@@ -74,7 +75,19 @@ func (w *Worktree) changedRules(t Tree, since Start) ruleChanges {
 			changes[key] = ruleChange{linesOf(text), linesOf(then[key]), s.in, s.everywhere}
 		}
 	}
+	maps.DeleteFunc(changes, func(_ string, c ruleChange) bool { return !c.says() })
 	return changes
+}
+
+// says reports whether a change may have git ignore more than before: a line is new that is more than a remark, or an
+// exception is gone.
+func (c ruleChange) says() bool {
+	for i, line := range c.now {
+		if line != "" && line[0] != '#' && c.isNew(i) {
+			return true
+		}
+	}
+	return c.lost(-1, -1)
 }
 
 // ignoredIn are the files of newlyIgnored in the tree's own repository, or in one within it. touched reports whether the
@@ -135,8 +148,8 @@ func (c ruleChanges) cause(place, key string, line int) string {
 	if found && change.isNew(line-1) {
 		return key
 	}
-	for other, change := range c {
-		dir := strings.TrimSuffix(other, ignoreFile)
+	for _, other := range slices.Sorted(maps.Keys(c)) {
+		change, dir := c[other], strings.TrimSuffix(other, ignoreFile)
 		nearer := filepath.IsAbs(key) || len(other) > len(key)
 		if !filepath.IsAbs(other) && other != key && nearer && strings.HasPrefix(place, dir) && change.lost(-1, -1) {
 			return other
@@ -169,19 +182,20 @@ func linesOf(text string) (lines []string) {
 	return lines
 }
 
-// touched reports whether a .gitignore of the tree's own repository is among the files that changed, which are asked for if
-// they are not known. Those above the project are not: they have changed if they are not as at the base.
+// touched reports whether the session has changed a .gitignore of the tree's own repository: it is not as committed, or in
+// a commit of the session. files are those that it has changed, which are asked for if they are not known. Those above the project are not: they have changed if they are not as at the base.
 func (w *Worktree) touched(ctx context.Context, scope Scope, p Position, files *[]string, key string) bool {
 	if strings.HasPrefix(key, "../") {
 		blob, found, err := w.repo.BlobAt(ctx, p.MergeBase, key)
 		return err == nil && !(found && w.isBlob(ctx, key, blob))
 	}
 	if *files == nil {
-		set, err := w.Changes(ctx, scope, p)
-		if err != nil {
+		now, err := w.uncommitted(ctx, p)
+		made, failed := w.made(ctx, scope, p)
+		if err != nil || failed != nil {
 			return true // in doubt it is told
 		}
-		*files = append([]string{}, set.Files...)
+		*files = slices.Concat([]string{}, now.changed, now.untracked, now.concealed, scope.Altered, made)
 	}
 	return slices.Contains(*files, key)
 }

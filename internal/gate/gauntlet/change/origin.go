@@ -117,13 +117,17 @@ func (o *origin) conversion(ctx context.Context) (*ways, error) {
 		return o.ways, nil
 	}
 	now, err := o.repo.ConversionMark(ctx)
-	if err != nil {
+	if ctx.Err() != nil {
 		return nil, err
 	}
-	was, known := o.was.settings[o.name]
+	if err != nil { // git before 2.26 does not say whose a setting is
+		o.ways = &ways{git.ConversionMark{FileMode: true, Symlinks: true}, true}
+		return o.ways, nil
+	}
+	was, known := o.was.Settings[o.name]
 	if o.isNew {
-		was, known = o.was.settings[""]
-		was.own = git.Settings{}
+		was, known = o.was.Settings[""]
+		was.Own = ""
 	}
 	o.ways = &ways{now, !known || was == settings{now.User, now.Own}}
 	return o.ways, nil
@@ -132,7 +136,8 @@ func (o *origin) conversion(ctx context.Context) (*ways, error) {
 // kinds are those that files had in the tree that was kept, and those that git had for them.
 type kinds struct {
 	any   map[byte]bool    // git had such a file
-	other map[[2]byte]bool // and it was another one in the tree
+	same  map[byte]bool    // and it was one in the tree
+	other map[[2]byte]bool // and it was another one there
 }
 
 // fits reports whether git can have made a file of a kind of a blob of another one. It cannot, unless the file system
@@ -152,7 +157,7 @@ func (o *origin) fits(ctx context.Context, kind, blob byte) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
-	case o.kinds.other[[2]byte{blob, kind}]:
+	case o.kinds.other[[2]byte{blob, kind}] && !o.kinds.same[blob]:
 		return true, nil
 	case blob == 'l':
 		return ways.found && !ways.Symlinks && kind == 'f', nil
@@ -162,7 +167,7 @@ func (o *origin) fits(ctx context.Context, kind, blob byte) (bool, error) {
 
 // had compares the files of the tree that was kept with their blobs.
 func (o *origin) had(ctx context.Context) (*kinds, error) {
-	had := &kinds{map[byte]bool{}, map[[2]byte]bool{}}
+	had := &kinds{map[byte]bool{}, map[byte]bool{}, map[[2]byte]bool{}}
 	if o.isNew {
 		return had, nil
 	}
@@ -180,7 +185,9 @@ func (o *origin) had(ctx context.Context) (*kinds, error) {
 			continue
 		}
 		had.any[kindOf(blob)] = true
-		if kind := e.stat.kind(); kind != kindOf(blob) {
+		if kind := e.stat.kind(); kind == kindOf(blob) {
+			had.same[kind] = true
+		} else {
 			had.other[[2]byte{kindOf(blob), kind}] = true
 		}
 	}

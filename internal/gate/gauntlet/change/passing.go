@@ -15,6 +15,9 @@ import (
 // isEditors reports whether an editor gives such a name to the files that it has beside the one that is open: swap
 // files, backups, locks, and 4913, with which vim tries whether it can write.
 func isEditors(name string) bool {
+	if strings.HasSuffix(name, "/") {
+		return false // a folder
+	}
 	name = path.Base(name)
 	swap := len(name) > 5 && name[0] == '.' && strings.HasPrefix(path.Ext(name), ".sw") && len(path.Ext(name)) == 4
 	return swap || name == "4913" || strings.HasPrefix(name, ".#") ||
@@ -82,6 +85,9 @@ func (o *origin) tracked(ctx context.Context, pairs []pair, which []int) (now, b
 		names[n] = o.local(pairs[i])
 	}
 	before, err = o.repo.Listed(ctx, o.from, names...)
+	if o.name != "" && ctx.Err() == nil {
+		err = nil // another clone may have taken the place of one within the tree
+	}
 	return now, before, err
 }
 
@@ -143,7 +149,7 @@ func (o *origin) leftOut(ctx context.Context) (map[string]bool, error) {
 // local is a file's name below the directory in which git is asked.
 func (o *origin) local(p pair) string { return strings.TrimPrefix(p.name(), o.name+"/") }
 
-// either is the file of a pair of which there is only one.
+// either is the one file of a pair that has no other.
 func (p pair) either() entry {
 	if p.is.path == "" {
 		return p.was

@@ -93,7 +93,7 @@ func TestE13WhatComesAndGoesIsNotWork(t *testing.T) {
 			w := open(t, r)
 			found := kept(t, w)
 			tt.session(r)
-			got, err := w.Altered(t.Context(), tree(t, w), found)
+			got, err := w.Altered(t.Context(), tree(t, w), Baseline{"s", found})
 			check(t, err)
 			if got.Idle != (tt.want == nil) || tt.want != nil && !slices.Equal(got.Files, tt.want) {
 				t.Errorf("altered: %q, idle: %t", got.Files, got.Idle)

@@ -16,8 +16,9 @@ import (
 
 // Start is when a session began to work in a tree.
 type Start struct {
-	Time   time.Time // zero: not known
-	Reflog Reflog    // of HEAD then; zero: not known, Time counts
+	Session string    // what tells it from others; empty: not known
+	Time    time.Time // zero: not known
+	Reflog  Reflog    // of HEAD then; zero: not known, Time counts
 	// Elsewhere are commits that the session made in other worktrees.
 	Elsewhere []string
 	// Rules are those by which git ignored files then, see KeepRules; empty: not known, Time counts.

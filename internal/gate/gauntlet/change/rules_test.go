@@ -145,7 +145,7 @@ func aside(t *testing.T, w *Worktree, since Start) []string {
 	p := position(t, w, Scope{})
 	made, err := w.Made(t.Context(), p, since)
 	check(t, err)
-	return w.Aside(t.Context(), Scope{Made: made}, p, tree(t, w), since, nil)
+	return w.Aside(t.Context(), Scope{Made: made}, p, tree(t, w), since)
 }
 
 // Files that an old rule hides are not told, whatever was written around it; those of a new rule are, also where the gates

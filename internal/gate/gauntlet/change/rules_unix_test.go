@@ -21,7 +21,7 @@ func TestOldRulesCostNoProcess(t *testing.T) {
 	r.Git("config", "branch.main.remote", "origin")
 	p, now := position(t, w, Scope{}), tree(t, w)
 	calls()
-	w.Aside(t.Context(), Scope{}, p, now, since, nil)
+	w.Aside(t.Context(), Scope{}, p, now, since)
 	if asked := calls(); len(asked) > 0 {
 		t.Errorf("asked %q", asked)
 	}

@@ -102,7 +102,7 @@ func TestE12WhatTheRemoteSquashedCounts(t *testing.T) {
 			},
 			func(r *gittest.Repo) { colleague(r, "a", "theirs\n", "b", "1\n") }, nil,
 		},
-		"a new file of which a colleague has another": {
+		"a new file that a colleague has made too": {
 			func(r *gittest.Repo) { r.Write("new", "mine\n"); r.Commit("one") },
 			func(r *gittest.Repo) { colleague(r, "new", "theirs\n") }, nil,
 		},

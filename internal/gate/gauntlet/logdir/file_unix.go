@@ -30,7 +30,7 @@ func appendFile(path string) (*os.File, error) {
 	return regular.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
-// tryLock takes the lock on f unless somebody has it. The kernel gives it back when f is closed, at the latest when the
+// tryLock takes the lock on f unless another process has it. The kernel gives it back when f is closed, at the latest when the
 // process ends.
 func tryLock(f *os.File, exclusive bool) (bool, error) { return lockfile.Try(f, exclusive) }
 

@@ -40,7 +40,7 @@ func open(path string, access, disposition uint32) (*os.File, error) {
 	return os.NewFile(uintptr(handle), path), nil
 }
 
-// tryLock takes the lock on f unless somebody has it. It covers a byte behind the
+// tryLock takes the lock on f unless another process has it. It covers a byte behind the
 // content, because here a locked byte cannot be read.
 func tryLock(f *os.File, exclusive bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
