@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -247,13 +246,8 @@ func (w *Worktree) add(patch *patch, name string) {
 
 // isReadable reports whether a folder can be listed.
 func isReadable(dir string) bool {
-	file, err := os.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	_, err = file.Readdirnames(1)
-	return err == nil || errors.Is(err, io.EOF)
+	_, err := os.ReadDir(dir)
+	return err == nil
 }
 
 // head reads the beginning of a file.
