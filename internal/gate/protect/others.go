@@ -31,11 +31,11 @@ func (p Place) others(ctx context.Context, b *base, all []change.Difference) map
 	defer aside.Close()
 	f := &foreign{Place: p, base: b, at: at, aside: aside, all: all, theirs: out}
 
-	tips := []git.Location{at}
+	f.tips = []git.Location{at}
 	if merged := p.mergeHead(ctx, b, at); merged.Complete {
-		tips = append(tips, merged)
+		f.tips = append(f.tips, merged)
 	}
-	for _, tip := range tips {
+	for _, tip := range f.tips {
 		if tip.Tip != b.Head && tip.Merge != "" {
 			f.broughtBy(ctx, tip)
 		}
@@ -51,6 +51,7 @@ type foreign struct {
 	Place
 	base   *base
 	at     git.Location
+	tips   []git.Location // at, and what a merge under way brings in
 	aside  *git.Aside
 	all    []change.Difference
 	theirs map[string]bool // of them, those that others made, by path
