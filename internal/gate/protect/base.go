@@ -96,9 +96,12 @@ func (p Place) find(ctx context.Context) (*base, error) {
 		return nil, err
 	}
 	p.copyOf(b, slices.Concat(p.below(at, status.Changed), p.below(at, status.Untracked), hidden))
-	conversion, err := p.repo().Conversion(ctx, true)
-	b.Conversion = &conversion
-	return b, err
+	if conversion, err := p.repo().Conversion(ctx, true); err != nil { // as with git before 2.26
+		p.logf("look at how git writes the files of %s: %v", p.Project.Root, err)
+	} else {
+		b.Conversion = &conversion
+	}
+	return b, nil
 }
 
 // below makes names relative to the project of those that are relative to the work tree.

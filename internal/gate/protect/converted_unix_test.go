@@ -204,3 +204,20 @@ func TestE20WhatGitDoesNotSeeInAWorktreeOfTheSession(t *testing.T) {
 		})
 	}
 }
+
+// Git before 2.26 does not say where a setting is from. The session has a base all the same, and others' work is theirs.
+func TestE20AGitWithoutScopes(t *testing.T) {
+	b := &both{Repo: gittest.New(t), t: t}
+	b.Write("tests/a", "1\n", "tests/b", "1\n")
+	b.Commit("base")
+	b.Git("branch", "theirs")
+	b.theirs("tests/a", "2\n")
+	b.Write("tests/b", "the person's\n")
+	b.p = at(t, b.Repo, ".", "tests/**")
+	b.p.Environ = gittest.Wrap(t, b.Env, `case "$*" in *--show-scope*) exit 129;; esac; exec "$GIT" "$@"`)
+	check(t, b.p.Begin(t.Context()))
+	b.Git("merge", "-q", "--ff-only", origin)
+	want(t, b.p)
+	b.Write("tests/a", "weak\n", "tests/b", "weak\n")
+	want(t, b.p, "tests/a changed", "tests/b changed")
+}

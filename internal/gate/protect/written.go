@@ -21,13 +21,19 @@ func (p Place) aside(ctx context.Context, repo git.Repo, b *base) (*git.Aside, e
 		b.Conversion = p.conversionOfMain()
 	}
 	if b.Conversion == nil {
-		now, err := repo.Conversion(ctx, false)
-		if err != nil {
-			return nil, err
-		}
+		now := p.userConversion(ctx, repo)
 		b.Conversion = &now
 	}
 	return repo.Aside(*b.Conversion, b.Head)
+}
+
+// userConversion is what the user has set; nothing where git does not tell that from what the repository sets.
+func (p Place) userConversion(ctx context.Context, repo git.Repo) git.Conversion {
+	c, err := repo.Conversion(ctx, false)
+	if err != nil {
+		p.logf("look at how git writes the files of %s: %v", p.Project.Root, err)
+	}
+	return c
 }
 
 // conversionOfMain is what the session found in the main worktree, for one that it has made; nil where that is not

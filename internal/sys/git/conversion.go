@@ -23,7 +23,7 @@ type Conversion struct {
 const maxAttributes = 128 << 20
 
 // Conversion reads what is in force in the directory. Without own, the repository's own attributes are left out, and
-// its own filters that are not known.
+// its own filters that are not known. Git before 2.26 does not tell them apart: that is an error.
 func (r Repo) Conversion(ctx context.Context, own bool) (c Conversion, err error) {
 	settings, err := r.conversionSettings(ctx)
 	if err != nil {
