@@ -4,8 +4,10 @@ package protect
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/sys/digest"
@@ -220,4 +222,25 @@ func TestE20AGitWithoutScopes(t *testing.T) {
 	want(t, b.p)
 	b.Write("tests/a", "weak\n", "tests/b", "weak\n")
 	want(t, b.p, "tests/a changed", "tests/b changed")
+}
+
+// What a killed hook left goes away, and nothing else is left.
+func TestNothingIsLeftAside(t *testing.T) {
+	b := pulled(t, "1\n", "2\n", nil)
+	aside := filepath.Join(b.p.StateDir, "protect", "aside")
+	old, young := filepath.Join(aside, "old"), filepath.Join(aside, "young")
+	for _, folder := range []string{old, young} {
+		check(t, os.MkdirAll(filepath.Join(folder, "tree"), 0o700))
+	}
+	before := time.Now().Add(-2 * time.Hour)
+	check(t, os.Chtimes(filepath.Join(old, "tree"), before, before))
+	check(t, os.Chtimes(old, before, before))
+	b.Git("config", "core.autocrlf", "true") // the file's bytes are not those of the commit
+	b.Remove("tests/a")
+	b.Git("checkout", "-q", "tests/a")
+	want(t, b.p, "tests/a changed")
+	entries, err := os.ReadDir(aside)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "young" {
+		t.Errorf("there is %v, %v", entries, err)
+	}
 }

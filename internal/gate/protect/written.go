@@ -2,8 +2,10 @@ package protect
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/sys/digest"
@@ -24,7 +26,17 @@ func (p Place) aside(ctx context.Context, repo git.Repo, b *base) (*git.Aside, e
 		now := p.userConversion(ctx, repo)
 		b.Conversion = &now
 	}
-	return repo.Aside(*b.Conversion, b.Head)
+	return p.asideOf(repo, *b.Conversion, b.Head)
+}
+
+// asideOf makes one, and removes what hooks left that were killed: none lives for an hour.
+func (p Place) asideOf(repo git.Repo, c git.Conversion, id string) (*git.Aside, error) {
+	dir := filepath.Join(p.StateDir, "protect", "aside")
+	removeOlder(dir, p.Now().Add(-time.Hour))
+	if os.MkdirAll(dir, 0o700) != nil {
+		dir = os.TempDir() // files are compared also where nothing can be saved
+	}
+	return repo.Aside(dir, c, id)
 }
 
 // userConversion is what the user has set; nothing where git does not tell that from what the repository sets.

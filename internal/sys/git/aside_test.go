@@ -12,7 +12,7 @@ import (
 
 func newAside(t *testing.T, repo *gittest.Repo, c Conversion) *Aside {
 	t.Helper()
-	aside, err := at(repo).Aside(c, repo.Git("rev-parse", "HEAD"))
+	aside, err := at(repo).Aside(t.TempDir(), c, repo.Git("rev-parse", "HEAD"))
 	check(t, err)
 	t.Cleanup(aside.Close)
 	return aside
