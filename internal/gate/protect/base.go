@@ -435,7 +435,13 @@ func (p Place) contents(ctx context.Context, b *base, all []Touch, each func(t *
 	// Of one that a commit does not have nothing is known.
 	waiting = slices.DeleteFunc(waiting, func(t *Touch) bool { _, has := listed[t.Path]; return !has })
 	names = slices.DeleteFunc(names, func(name string) bool { _, has := listed[name]; return !has })
-	err = repo.Contents(ctx, p.stored(listed, names), maxContent, func(i int, content []byte) {
+	aside, err := p.aside(ctx, repo, b)
+	if err != nil {
+		p.logf("read the protected files of %s: %v", b.Head, err)
+		return
+	}
+	defer aside.Close()
+	err = aside.Contents(ctx, b.Head, p.stored(listed, names), maxContent, func(i int, content []byte) {
 		if digest.Hex(content) == waiting[i].Was.Sum {
 			each(waiting[i], string(content))
 		}

@@ -244,3 +244,29 @@ func TestNothingIsLeftAside(t *testing.T) {
 		t.Errorf("there is %v, %v", entries, err)
 	}
 }
+
+// What the agent set does not run, and does not hide what it did.
+func TestE20NotesAreMadeWithoutWhatTheAgentSet(t *testing.T) {
+	for name, do := range map[string]func(r *gittest.Repo){
+		"ends of lines": func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") },
+		"a filter": func(r *gittest.Repo) {
+			r.Git("config", "filter.x.smudge", "touch '"+r.Path("ran")+"'; echo weak")
+			r.Write(".gitattributes", "*_test.go filter=x\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gittest.New(t)
+			r.Write("a_test.go", "func TestA(t *testing.T) {}\n")
+			r.Commit("one")
+			r.Origin()
+			p := at(t, r, ".", "**/*_test.go")
+			check(t, p.Begin(t.Context()))
+			do(r)
+			r.Write("a_test.go", "package a\n")
+			want(t, p, "a_test.go changed", "deleted test TestA (a_test.go:1)")
+			if _, err := os.Stat(r.Path("ran")); err == nil {
+				t.Error("the filter ran")
+			}
+		})
+	}
+}
