@@ -252,7 +252,7 @@ func (p Place) committed(ctx context.Context, b *base, names []string, listed ma
 	if len(other) == 0 {
 		return states, nil
 	}
-	aside, err := p.aside(ctx, repo, b)
+	aside, err := p.aside(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -426,8 +426,7 @@ func (p Place) contents(ctx context.Context, b *base, all []Touch, each func(t *
 		return
 	}
 
-	repo := p.repo()
-	listed, err := repo.Listed(ctx, b.Head, names...)
+	listed, err := p.repo().Listed(ctx, b.Head, names...)
 	if err != nil {
 		p.logf("read the protected files of %s: %v", b.Head, err)
 		return
@@ -435,7 +434,7 @@ func (p Place) contents(ctx context.Context, b *base, all []Touch, each func(t *
 	// Of one that a commit does not have nothing is known.
 	waiting = slices.DeleteFunc(waiting, func(t *Touch) bool { _, has := listed[t.Path]; return !has })
 	names = slices.DeleteFunc(names, func(name string) bool { _, has := listed[name]; return !has })
-	aside, err := p.aside(ctx, repo, b)
+	aside, err := p.aside(ctx, b)
 	if err != nil {
 		p.logf("read the protected files of %s: %v", b.Head, err)
 		return

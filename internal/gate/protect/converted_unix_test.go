@@ -270,3 +270,30 @@ func TestE20NotesAreMadeWithoutWhatTheAgentSet(t *testing.T) {
 		})
 	}
 }
+
+// A submodule is written by the settings of its own repository.
+func TestE20WhatGitConvertsInASubmodule(t *testing.T) {
+	inner := gittest.New(t)
+	inner.Write("tests/a", "1\n")
+	inner.Commit("one")
+	b := &both{Repo: gittest.New(t), t: t}
+	b.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.Dir, "lib")
+	b.Commit("base")
+	b.Git("branch", "theirs")
+	module := gittest.At(t, b.Path("lib"))
+	module.Git("config", "core.autocrlf", "true")
+	b.begin(".")
+
+	inner.Write("tests/a", "2\n")
+	next := inner.Commit("two")
+	b.push("theirs", func(other *gittest.Repo) { other.Git("update-index", "--cacheinfo", "160000,"+next+",lib") })
+	b.Git("merge", "-q", "--ff-only", origin)
+	module.Git("fetch", "-q")
+	module.Git("checkout", "-q", next)
+	if text, err := os.ReadFile(b.Path("lib/tests/a")); string(text) != "2\r\n" || err != nil {
+		t.Fatalf("it is %q, %v", text, err)
+	}
+	want(t, b.p)
+	b.Write("lib/tests/a", "weak\n")
+	want(t, b.p, "lib/tests/a changed")
+}

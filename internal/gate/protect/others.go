@@ -23,7 +23,7 @@ func (p Place) others(ctx context.Context, b *base, all []change.Difference) map
 	if err != nil || b.Head == "" || !at.Complete || p.reflogCut(b) {
 		return out
 	}
-	aside, err := p.aside(ctx, p.repo(), b)
+	aside, err := p.aside(ctx, b)
 	if err != nil {
 		p.logf("look at what others changed in %s: %v", p.Project.Root, err)
 		return out
@@ -184,7 +184,8 @@ func (f *foreign) held(ctx context.Context, tip git.Location, names []string) (m
 	return f.repo().Held(ctx, tip.Merge, tip.Tip, names)
 }
 
-// inModule adds what a submodule has by the commit that the project around it names.
+// inModule adds what a submodule has by the commit that the project around it names. What its own repository had set
+// when the session began is not known.
 func (f *foreign) inModule(ctx context.Context, commit git.Blob, module string, all []change.Difference) {
 	if commit.Mode != moduleMode {
 		return
@@ -201,7 +202,7 @@ func (f *foreign) inModule(ctx context.Context, commit git.Blob, module string, 
 	if err != nil {
 		return
 	}
-	aside, err := f.Place.aside(ctx, inner, f.base)
+	aside, err := f.asideOf(inner, f.userConversion(ctx, inner), commit.ID)
 	if err != nil {
 		return
 	}

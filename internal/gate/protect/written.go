@@ -16,17 +16,17 @@ import (
 // maxWritten is the largest file that is compared with what git makes of one that it converts.
 const maxWritten = 64 << 20
 
-// aside is a repository without what the session may have set: a filter of its own would make any content of a
+// aside is the repository without what the session may have set: a filter of its own would make any content of a
 // file the same as any other. Where it is not known what was set before, only the user's own settings count.
-func (p Place) aside(ctx context.Context, repo git.Repo, b *base) (*git.Aside, error) {
+func (p Place) aside(ctx context.Context, b *base) (*git.Aside, error) {
 	if b.Conversion == nil {
 		b.Conversion = p.conversionOfMain()
 	}
 	if b.Conversion == nil {
-		now := p.userConversion(ctx, repo)
+		now := p.userConversion(ctx, p.repo())
 		b.Conversion = &now
 	}
-	return p.asideOf(repo, *b.Conversion, b.Head)
+	return p.asideOf(p.repo(), *b.Conversion, b.Head)
 }
 
 // asideOf makes one, and removes what hooks left that were killed: none lives for an hour.
