@@ -29,7 +29,7 @@ func (p Place) others(ctx context.Context, b *base, all []change.Difference) map
 		return out
 	}
 	defer aside.Close()
-	f := &foreign{Place: p, base: b, at: at, aside: aside, all: all, theirs: out}
+	f := &foreign{Place: p, base: b, at: at, aside: aside, all: all, theirs: out, made: map[string]commits{}}
 
 	f.tips = []git.Location{at}
 	if merged := p.mergeHead(ctx, b, at); merged.Complete {
@@ -54,7 +54,8 @@ type foreign struct {
 	tips   []git.Location // at, and what a merge under way brings in
 	aside  *git.Aside
 	all    []change.Difference
-	theirs map[string]bool // of them, those that others made, by path
+	theirs map[string]bool    // of them, those that others made, by path
+	made   map[string]commits // by tip: asking takes several processes
 }
 
 // reflogCut reports whether the reflog does not go on from what it was when the session
