@@ -19,7 +19,8 @@ import (
 const maxShallow = 16 << 20
 
 // Aside is a repository's history without its settings: what git makes of commits there depends on the commits, and
-// on a Conversion. No attribute, setting or program counts that the repository or the user got since that was read.
+// on a Conversion. No attribute, setting or program counts that the repository or the user got since that was read;
+// except that git before 2.32 knows no GIT_CONFIG_GLOBAL, and reads the user's settings all the same.
 // Nothing is written into the repository, either: new objects are in a folder of its own.
 type Aside struct {
 	repo Repo // in the directory that the repository was called in
