@@ -28,30 +28,26 @@ type work struct {
 // were made here, and those that no remote has and that are as young as the session. What a
 // rebase took over as it was is by those who wrote it.
 func (f *foreign) agents(ctx context.Context, tip string, names []string) (w work, ok bool) {
-	commits, ok := f.sessions(ctx, tip)
-	if !ok {
-		return w, false
+	if _, known := f.made[tip]; !known {
+		f.made[tip] = f.commits(ctx, tip)
 	}
-	parents, err := f.repo().AllParents(ctx, commits)
-	if err != nil || len(parents) != len(commits) { // of one that is gone it cannot be told
-		return w, false
-	}
-	files, err := f.top().Touched(ctx, commits)
-	if err != nil {
+	made := f.made[tip]
+	if !made.known {
 		return w, false
 	}
 	prefix := f.at.Prefix(paths.Canonical(f.Project.Root))
 	w.touched = map[string]bool{}
-	for _, id := range commits {
+	for id, parents := range made.parents {
 		var below []string
-		for _, name := range files[id] {
+		for _, name := range made.files[id] {
 			w.attributes = w.attributes || path.Base(name) == ".gitattributes"
 			if name, is := strings.CutPrefix(name, prefix); is {
 				below = append(below, name)
 			}
 		}
-		if len(parents[id]) == 2 {
-			if below, err = f.resolved(ctx, id, parents[id], names); err != nil {
+		if len(parents) == 2 {
+			var err error
+			if below, err = f.resolved(ctx, id, parents, names); err != nil {
 				return w, false
 			}
 		}
@@ -60,6 +56,27 @@ func (f *foreign) agents(ctx context.Context, tip string, names []string) (w wor
 		}
 	}
 	return w, true
+}
+
+// commits are those of a session, with what they come from and the files that they touched.
+type commits struct {
+	parents, files map[string][]string // files are named from the top of the work tree
+	known          bool
+}
+
+// commits looks at those of the session that a tip has, or that were made here.
+func (f *foreign) commits(ctx context.Context, tip string) (c commits) {
+	all, ok := f.sessions(ctx, tip)
+	if !ok {
+		return c
+	}
+	var err error
+	if c.parents, err = f.repo().AllParents(ctx, all); err != nil || len(c.parents) != len(all) { // of one that is gone it cannot be told
+		return c
+	}
+	c.files, err = f.top().Touched(ctx, all)
+	c.known = err == nil
+	return c
 }
 
 // top is the repository, called at the top of the work tree.

@@ -96,9 +96,12 @@ func (p Place) find(ctx context.Context) (*base, error) {
 		return nil, err
 	}
 	p.copyOf(b, slices.Concat(p.below(at, status.Changed), p.below(at, status.Untracked), hidden))
-	conversion, err := p.repo().Conversion(ctx, true)
-	b.Conversion = &conversion
-	return b, err
+	if conversion, err := p.repo().Conversion(ctx, true); err != nil { // as with git before 2.26
+		p.logf("look at how git writes the files of %s: %v", p.Project.Root, err)
+	} else {
+		b.Conversion = &conversion
+	}
+	return b, nil
 }
 
 // below makes names relative to the project of those that are relative to the work tree.
@@ -249,7 +252,7 @@ func (p Place) committed(ctx context.Context, b *base, names []string, listed ma
 	if len(other) == 0 {
 		return states, nil
 	}
-	aside, err := p.aside(ctx, repo, b)
+	aside, err := p.aside(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -423,8 +426,7 @@ func (p Place) contents(ctx context.Context, b *base, all []Touch, each func(t *
 		return
 	}
 
-	repo := p.repo()
-	listed, err := repo.Listed(ctx, b.Head, names...)
+	listed, err := p.repo().Listed(ctx, b.Head, names...)
 	if err != nil {
 		p.logf("read the protected files of %s: %v", b.Head, err)
 		return
@@ -432,7 +434,13 @@ func (p Place) contents(ctx context.Context, b *base, all []Touch, each func(t *
 	// Of one that a commit does not have nothing is known.
 	waiting = slices.DeleteFunc(waiting, func(t *Touch) bool { _, has := listed[t.Path]; return !has })
 	names = slices.DeleteFunc(names, func(name string) bool { _, has := listed[name]; return !has })
-	err = repo.Contents(ctx, p.stored(listed, names), maxContent, func(i int, content []byte) {
+	aside, err := p.aside(ctx, b)
+	if err != nil {
+		p.logf("read the protected files of %s: %v", b.Head, err)
+		return
+	}
+	defer aside.Close()
+	err = aside.Contents(ctx, b.Head, p.stored(listed, names), maxContent, func(i int, content []byte) {
 		if digest.Hex(content) == waiting[i].Was.Sum {
 			each(waiting[i], string(content))
 		}

@@ -4,8 +4,10 @@ package protect
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/sys/digest"
@@ -203,4 +205,95 @@ func TestE20WhatGitDoesNotSeeInAWorktreeOfTheSession(t *testing.T) {
 			want(t, q, tt.want...)
 		})
 	}
+}
+
+// Git before 2.26 does not say where a setting is from. The session has a base all the same, and others' work is theirs.
+func TestE20AGitWithoutScopes(t *testing.T) {
+	b := &both{Repo: gittest.New(t), t: t}
+	b.Write("tests/a", "1\n", "tests/b", "1\n")
+	b.Commit("base")
+	b.Git("branch", "theirs")
+	b.theirs("tests/a", "2\n")
+	b.Write("tests/b", "the person's\n")
+	b.p = at(t, b.Repo, ".", "tests/**")
+	b.p.Environ = gittest.Wrap(t, b.Env, `case "$*" in *--show-scope*) exit 129;; esac; exec "$GIT" "$@"`)
+	check(t, b.p.Begin(t.Context()))
+	b.Git("merge", "-q", "--ff-only", origin)
+	want(t, b.p)
+	b.Write("tests/a", "weak\n", "tests/b", "weak\n")
+	want(t, b.p, "tests/a changed", "tests/b changed")
+}
+
+// What a killed hook left goes away, and nothing else is left.
+func TestNothingIsLeftAside(t *testing.T) {
+	b := pulled(t, "1\n", "2\n", nil)
+	aside := filepath.Join(b.p.StateDir, "protect", "aside")
+	old, young := filepath.Join(aside, "old"), filepath.Join(aside, "young")
+	for _, folder := range []string{old, young} {
+		check(t, os.MkdirAll(filepath.Join(folder, "tree"), 0o700))
+	}
+	before := time.Now().Add(-2 * time.Hour)
+	check(t, os.Chtimes(filepath.Join(old, "tree"), before, before))
+	check(t, os.Chtimes(old, before, before))
+	b.Git("config", "core.autocrlf", "true") // the file's bytes are not those of the commit
+	b.Remove("tests/a")
+	b.Git("checkout", "-q", "tests/a")
+	want(t, b.p, "tests/a changed")
+	entries, err := os.ReadDir(aside)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "young" {
+		t.Errorf("there is %v, %v", entries, err)
+	}
+}
+
+// What the agent set does not run, and does not hide what it did.
+func TestE20NotesAreMadeWithoutWhatTheAgentSet(t *testing.T) {
+	for name, do := range map[string]func(r *gittest.Repo){
+		"ends of lines": func(r *gittest.Repo) { r.Git("config", "core.autocrlf", "true") },
+		"a filter": func(r *gittest.Repo) {
+			r.Git("config", "filter.x.smudge", "touch '"+r.Path("ran")+"'; echo weak")
+			r.Write(".gitattributes", "*_test.go filter=x\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gittest.New(t)
+			r.Write("a_test.go", "func TestA(t *testing.T) {}\n")
+			r.Commit("one")
+			r.Origin()
+			p := at(t, r, ".", "**/*_test.go")
+			check(t, p.Begin(t.Context()))
+			do(r)
+			r.Write("a_test.go", "package a\n")
+			want(t, p, "a_test.go changed", "deleted test TestA (a_test.go:1)")
+			if _, err := os.Stat(r.Path("ran")); err == nil {
+				t.Error("the filter ran")
+			}
+		})
+	}
+}
+
+// A submodule is written by the settings of its own repository.
+func TestE20WhatGitConvertsInASubmodule(t *testing.T) {
+	inner := gittest.New(t)
+	inner.Write("tests/a", "1\n")
+	inner.Commit("one")
+	b := &both{Repo: gittest.New(t), t: t}
+	b.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.Dir, "lib")
+	b.Commit("base")
+	b.Git("branch", "theirs")
+	module := gittest.At(t, b.Path("lib"))
+	module.Git("config", "core.autocrlf", "true")
+	b.begin(".")
+
+	inner.Write("tests/a", "2\n")
+	next := inner.Commit("two")
+	b.push("theirs", func(other *gittest.Repo) { other.Git("update-index", "--cacheinfo", "160000,"+next+",lib") })
+	b.Git("merge", "-q", "--ff-only", origin)
+	module.Git("fetch", "-q")
+	module.Git("checkout", "-q", next)
+	if text, err := os.ReadFile(b.Path("lib/tests/a")); string(text) != "2\r\n" || err != nil {
+		t.Fatalf("it is %q, %v", text, err)
+	}
+	want(t, b.p)
+	b.Write("lib/tests/a", "weak\n")
+	want(t, b.p, "lib/tests/a changed")
 }

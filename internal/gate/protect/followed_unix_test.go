@@ -3,6 +3,7 @@
 package protect
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -105,6 +106,40 @@ func TestE20ABranchThatWasForcePushed(t *testing.T) {
 			r.amend("tests/a", anew)
 			r.Git("pull", "-q", "--rebase", "--autostash")
 		}, strings.Replace(anew, "1", "one", 1)},
+		"and another version that was only fetched": {nil, func(r *remote) {
+			r.amend("tests/a", anew)
+			r.Git("pull", "-q", "--rebase")
+			r.amend("tests/a", "x\n")
+			r.Git("fetch", "-q")
+		}, anew},
+		"and pushed to since then": {nil, func(r *remote) {
+			r.amend("tests/a", anew)
+			r.Git("pull", "-q", "--rebase")
+			r.Write("src", "2\n")
+			r.Commit("mine")
+			r.Git("push", "-q", "origin", "pr")
+		}, anew},
+		"in a merge under way": {nil, func(r *remote) {
+			r.Write("src", "2\n")
+			r.Commit("mine")
+			r.amend("tests/a", anew)
+			r.Git("fetch", "-q")
+			r.Git("merge", "-q", "--no-commit", "-X", "theirs", "origin/pr")
+		}, anew},
+		"among many": {nil, func(r *remote) {
+			push := func(from string) {
+				args := []string{"push", "-q", "origin"}
+				for i := range 120 {
+					args = append(args, fmt.Sprintf("%s:a%d", from, i))
+				}
+				r.colleague.Git(args...)
+				r.Git("fetch", "-q")
+			}
+			push("main")
+			r.amend("tests/a", anew)
+			push("pr")
+			r.Git("reset", "-q", "--hard", "origin/pr")
+		}, anew},
 		"under the session's own work": {nil, func(r *remote) {
 			r.Write("src", "2\n")
 			r.Commit("mine")
@@ -176,6 +211,18 @@ func TestE20ABranchThatOthersDidNotForcePush(t *testing.T) {
 		"another branch in its place": {nil, func(r *remote) {
 			r.Git("fetch", "-q")
 			r.Git("reset", "-q", "--hard", "origin/main")
+		}},
+		"another branch's file": {nil, func(r *remote) {
+			r.colleague.Git("switch", "-q", "-c", "topic")
+			r.colleague.Git("push", "-q", "origin", "topic")
+			r.Git("fetch", "-q")
+			r.colleague.Write("tests/a", anew)
+			r.colleague.Commit("topic")
+			r.colleague.Git("push", "-q", "origin", "topic")
+			r.Git("fetch", "-q")
+			r.Git("checkout", "-q", "origin/topic", "--", "tests/a")
+			r.Write("src", "2\n")
+			r.Git("commit", "-q", "-m", "mine", "src")
 		}},
 		"an amended commit of the agent": {nil, func(r *remote) {
 			r.amend("src", "2\n")

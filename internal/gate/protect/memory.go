@@ -88,18 +88,20 @@ const maxAge = 30 * 24 * time.Hour
 
 // Prune forgets sessions that have been silent for a month.
 func Prune(stateDir string, now time.Time) {
-	dir := filepath.Join(stateDir, "protect", "sessions")
+	removeOlder(filepath.Join(stateDir, "protect", "sessions"), now.Add(-maxAge))
+}
+
+// removeOlder removes the folders of a directory in which nothing was written since a moment.
+func removeOlder(dir string, since time.Time) {
 	entries, _ := os.ReadDir(dir) // there need not be any
 	for _, entry := range entries {
 		folder := filepath.Join(dir, entry.Name())
-		newest := time.Time{}
 		files, _ := os.ReadDir(folder)
-		for _, file := range files {
-			if info, err := file.Info(); err == nil && info.ModTime().After(newest) {
-				newest = info.ModTime()
-			}
+		young := func(entry os.DirEntry) bool {
+			info, err := entry.Info()
+			return err == nil && !info.ModTime().Before(since)
 		}
-		if now.Sub(newest) > maxAge {
+		if !young(entry) && !slices.ContainsFunc(files, young) {
 			_ = os.RemoveAll(folder)
 		}
 	}

@@ -23,19 +23,19 @@ func (p Place) others(ctx context.Context, b *base, all []change.Difference) map
 	if err != nil || b.Head == "" || !at.Complete || p.reflogCut(b) {
 		return out
 	}
-	aside, err := p.aside(ctx, p.repo(), b)
+	aside, err := p.aside(ctx, b)
 	if err != nil {
 		p.logf("look at what others changed in %s: %v", p.Project.Root, err)
 		return out
 	}
 	defer aside.Close()
-	f := &foreign{Place: p, base: b, at: at, aside: aside, all: all, theirs: out}
+	f := &foreign{Place: p, base: b, at: at, aside: aside, all: all, theirs: out, made: map[string]commits{}}
 
-	tips := []git.Location{at}
+	f.tips = []git.Location{at}
 	if merged := p.mergeHead(ctx, b, at); merged.Complete {
-		tips = append(tips, merged)
+		f.tips = append(f.tips, merged)
 	}
-	for _, tip := range tips {
+	for _, tip := range f.tips {
 		if tip.Tip != b.Head && tip.Merge != "" {
 			f.broughtBy(ctx, tip)
 		}
@@ -51,9 +51,11 @@ type foreign struct {
 	Place
 	base   *base
 	at     git.Location
+	tips   []git.Location // at, and what a merge under way brings in
 	aside  *git.Aside
 	all    []change.Difference
-	theirs map[string]bool // of them, those that others made, by path
+	theirs map[string]bool    // of them, those that others made, by path
+	made   map[string]commits // by tip: asking takes several processes
 }
 
 // reflogCut reports whether the reflog does not go on from what it was when the session
@@ -183,7 +185,8 @@ func (f *foreign) held(ctx context.Context, tip git.Location, names []string) (m
 	return f.repo().Held(ctx, tip.Merge, tip.Tip, names)
 }
 
-// inModule adds what a submodule has by the commit that the project around it names.
+// inModule adds what a submodule has by the commit that the project around it names. What its own repository had set
+// when the session began is not known.
 func (f *foreign) inModule(ctx context.Context, commit git.Blob, module string, all []change.Difference) {
 	if commit.Mode != moduleMode {
 		return
@@ -200,7 +203,7 @@ func (f *foreign) inModule(ctx context.Context, commit git.Blob, module string, 
 	if err != nil {
 		return
 	}
-	aside, err := f.Place.aside(ctx, inner, f.base)
+	aside, err := f.asideOf(inner, f.userConversion(ctx, inner), commit.ID)
 	if err != nil {
 		return
 	}

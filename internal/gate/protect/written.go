@@ -2,8 +2,10 @@ package protect
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/sys/digest"
@@ -14,20 +16,36 @@ import (
 // maxWritten is the largest file that is compared with what git makes of one that it converts.
 const maxWritten = 64 << 20
 
-// aside is a repository without what the session may have set: a filter of its own would make any content of a
+// aside is the repository without what the session may have set: a filter of its own would make any content of a
 // file the same as any other. Where it is not known what was set before, only the user's own settings count.
-func (p Place) aside(ctx context.Context, repo git.Repo, b *base) (*git.Aside, error) {
+func (p Place) aside(ctx context.Context, b *base) (*git.Aside, error) {
 	if b.Conversion == nil {
 		b.Conversion = p.conversionOfMain()
 	}
 	if b.Conversion == nil {
-		now, err := repo.Conversion(ctx, false)
-		if err != nil {
-			return nil, err
-		}
+		now := p.userConversion(ctx, p.repo())
 		b.Conversion = &now
 	}
-	return repo.Aside(*b.Conversion, b.Head)
+	return p.asideOf(p.repo(), *b.Conversion, b.Head)
+}
+
+// asideOf makes one, and removes what hooks left that were killed: none lives for an hour.
+func (p Place) asideOf(repo git.Repo, c git.Conversion, id string) (*git.Aside, error) {
+	dir := filepath.Join(p.StateDir, "protect", "aside")
+	removeOlder(dir, p.Now().Add(-time.Hour))
+	if os.MkdirAll(dir, 0o700) != nil {
+		dir = os.TempDir() // files are compared also where nothing can be saved
+	}
+	return repo.Aside(dir, c, id)
+}
+
+// userConversion is what the user has set; nothing where git does not tell that from what the repository sets.
+func (p Place) userConversion(ctx context.Context, repo git.Repo) git.Conversion {
+	c, err := repo.Conversion(ctx, false)
+	if err != nil {
+		p.logf("look at how git writes the files of %s: %v", p.Project.Root, err)
+	}
+	return c
 }
 
 // conversionOfMain is what the session found in the main worktree, for one that it has made; nil where that is not

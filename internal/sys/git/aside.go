@@ -2,12 +2,14 @@ package git
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/regular"
@@ -17,39 +19,39 @@ import (
 const maxShallow = 16 << 20
 
 // Aside is a repository's history without its settings: what git makes of commits there depends on the commits, and
-// on a Conversion. No attribute, setting or program counts that the repository or the user got since that was read.
+// on a Conversion. No attribute, setting or program counts that the repository or the user got since that was read;
+// except that git before 2.32 knows no GIT_CONFIG_GLOBAL, and reads the user's settings all the same.
 // Nothing is written into the repository, either: new objects are in a folder of its own.
 type Aside struct {
 	repo Repo // in the directory that the repository was called in
 	top  Repo
 	dir  string
+	made func() error // makes the folder, the first time
 }
 
-// Aside makes one for an id's repository, which git gave. It is to be closed.
-func (r Repo) Aside(c Conversion, id string) (*Aside, error) {
-	common, within, found := paths.Repository(r.dir)
+// Aside makes one for an id's repository, which git gave. Its folder is made within another one, when it is needed,
+// and is there until it is closed.
+func (r Repo) Aside(within string, c Conversion, id string) (*Aside, error) {
+	common, below, found := paths.Repository(r.dir)
 	gitDir, known := paths.GitDir(r.dir)
 	if !found || !known {
 		return nil, ErrNotRepository
 	}
-	dir, err := os.MkdirTemp("", "stopgate-aside-")
+	within, err := filepath.Abs(within)
 	if err != nil {
 		return nil, err
 	}
-	a := &Aside{repo: r, top: r, dir: dir}
-	a.top.dir, a.repo.dir = a.at("tree"), a.at("tree", filepath.FromSlash(within))
+	a := &Aside{repo: r, top: r, dir: filepath.Join(within, rand.Text())}
+	a.top.dir, a.repo.dir = a.at("tree"), a.at("tree", filepath.FromSlash(below))
 	a.repo.settings = append(slices.Clip(r.settings), c.Settings...)
 	a.repo.settings = append(a.repo.settings, "core.attributesFile="+filepath.ToSlash(a.at("attributes")))
 	a.top.settings = a.repo.settings
 	a.repo.env = append(slices.Clip(r.env),
-		"GIT_DIR="+gitDir, "GIT_COMMON_DIR="+dir, workTreeVariable+"="+a.top.dir, "GIT_INDEX_FILE="+a.at("index"),
+		"GIT_DIR="+gitDir, "GIT_COMMON_DIR="+a.dir, workTreeVariable+"="+a.top.dir, "GIT_INDEX_FILE="+a.at("index"),
 		"GIT_OBJECT_DIRECTORY="+a.at("objects"), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoted(filepath.Join(common, "objects")),
 		"GIT_CONFIG_GLOBAL="+a.at("empty"), "GIT_CONFIG_NOSYSTEM=1")
 	a.top.env = a.repo.env
-	if err := a.fill(c, id, common); err != nil {
-		a.Close()
-		return nil, err
-	}
+	a.made = sync.OnceValue(func() error { return a.fill(c, id, common) })
 	return a, nil
 }
 
@@ -117,6 +119,9 @@ func (r Repo) keep(ctx context.Context, content string, options ...string) (id s
 // attributes puts those that a commit or tree has for files, named from the top of the work tree, in the place of
 // those that were in force.
 func (a *Aside) attributes(ctx context.Context, tree string, names []string) error {
+	if err := a.made(); err != nil {
+		return err
+	}
 	if err := os.RemoveAll(a.top.dir); err != nil {
 		return err
 	}

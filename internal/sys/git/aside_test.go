@@ -12,7 +12,7 @@ import (
 
 func newAside(t *testing.T, repo *gittest.Repo, c Conversion) *Aside {
 	t.Helper()
-	aside, err := at(repo).Aside(c, repo.Git("rev-parse", "HEAD"))
+	aside, err := at(repo).Aside(t.TempDir(), c, repo.Git("rev-parse", "HEAD"))
 	check(t, err)
 	t.Cleanup(aside.Close)
 	return aside
@@ -180,17 +180,18 @@ func TestLargeFile(t *testing.T) {
 func TestFetchesInALog(t *testing.T) {
 	a, b, c, none := strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40), strings.Repeat("0", 40)
 	line := func(from, to, what string) string { return from + " " + to + " A U Thor <a@x> 1 +0000\t" + what + "\n" }
-	for log, want := range map[string][]Fetch{
+	for log, want := range map[string][][]Fetch{
 		"":                               nil,
 		line(none, a, "fetch: storing"):  nil,
-		line(a, b, "fetch: forced-up"):   {{a, b}},
+		line(a, b, "fetch: forced-up"):   {{{a, b}}},
 		line(a, b, "update by push"):     nil,
 		line(a, b, ""):                   nil,
-		line(a, b, "pull -q: fast-forw"): {{a, b}},
-		line(a, b, "fetch") + line(b, c, "fetch origin: fast-forward"):    {{b, c}, {a, c}},
-		line(a, b, "update by push") + line(b, c, "fetch: forced-update"): {{b, c}},
-		line(b, c, "fetch: forced-update") + line(c, a, "update by push"): nil,
-		"cut off\n" + line(a, b, "fetch"):                                 {{a, b}},
+		line(a, b, "pull -q: fast-forw"): {{{a, b}}},
+		line(a, b, "fetch") + line(b, c, "fetch origin: fast-forward"):           {{{b, c}, {a, b}}},
+		line(a, b, "update by push") + line(b, c, "fetch: forced-update"):        {{{b, c}}},
+		line(b, c, "fetch: forced-update") + line(c, a, "update by push"):        {{{b, c}}},
+		line(a, b, "fetch") + line(b, c, "update by push") + line(c, a, "fetch"): {{{c, a}}, {{a, b}}},
+		"cut off\n" + line(a, b, "fetch"):                                        {{{a, b}}},
 	} {
 		if diff := cmp.Diff(want, fetchesIn(log)); diff != "" {
 			t.Errorf("%s%s", log, diff)

@@ -24,11 +24,15 @@ func (r Repo) about(ctx context.Context, commits, before []string, args ...strin
 	return out.String(), err
 }
 
-// Outside lists those of some commits that are not part of the history of tip, which must be an id
+// Outside lists those of some commits that are not part of the history of any tip, which must be ids
 // that git gave.
-func (r Repo) Outside(ctx context.Context, commits []string, tip string) ([]string, error) {
+func (r Repo) Outside(ctx context.Context, commits []string, tips ...string) ([]string, error) {
 	asked := ids(commits)
-	out, err := r.about(ctx, asked, []string{"^" + tip}, "rev-list", "--ignore-missing", "--stdin")
+	var known []string
+	for _, tip := range tips {
+		known = append(known, "^"+tip)
+	}
+	out, err := r.about(ctx, asked, known, "rev-list", "--ignore-missing", "--stdin")
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type Conversion struct {
 const maxAttributes = 128 << 20
 
 // Conversion reads what is in force in the directory. Without own, the repository's own attributes are left out, and
-// its own filters that are not known.
+// its own filters that are not known. Git before 2.26 does not tell them apart: that is an error.
 func (r Repo) Conversion(ctx context.Context, own bool) (c Conversion, err error) {
 	settings, err := r.conversionSettings(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r Repo) Conversion(ctx context.Context, own bool) (c Conversion, err error
 			c.Settings = append(c.Settings, s.String())
 		}
 	}
-	c.Settings = withoutLFS(c.Settings)
+	c.Settings = withoutDrivers(c.Settings, func(command string) bool { return isLFS(command) || r.isScript(command) })
 	c.User = attributesIn(r.userAttributes(settings))
 	if own {
 		c.Repository = attributesIn(r.ownAttributes())
@@ -95,19 +95,49 @@ func (s setting) String() string {
 	return s.name + "=" + s.value
 }
 
-// withoutLFS leaves out the filters of Git LFS, which would ask its server for what it does not find. See LargeFile.
-func withoutLFS(settings []string) []string {
+// isLFS reports whether a filter is that of Git LFS, which would ask its server for what it does not find. See LargeFile.
+func isLFS(command string) bool {
+	return strings.HasPrefix(command, "git-lfs ") || strings.HasPrefix(command, "git lfs ")
+}
+
+// isScript reports whether a filter names a file of the work tree, which anything may have been written into since.
+// One that is named from there is not found aside.
+func (r Repo) isScript(command string) bool {
+	top, found := paths.GitRoot(r.dir)
+	if !found {
+		return false
+	}
+	inside := func(text, dir string) bool {
+		return strings.Contains(filepath.ToSlash(text), filepath.ToSlash(dir)+"/")
+	}
+	words := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t\"';&|()=", c) })
+	named := func(word string) bool {
+		if strings.HasPrefix(word, "~/") {
+			word = r.path(word)
+		}
+		for dir := word; filepath.IsAbs(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) { // the script itself need not be there yet
+			if inside(paths.Canonical(dir)+"/", paths.Canonical(top)) {
+				return true
+			}
+		}
+		return false
+	}
+	return inside(command, top) || inside(command, paths.Canonical(top)) || slices.ContainsFunc(words, named)
+}
+
+// withoutDrivers leaves out all settings of the filters that have such a command.
+func withoutDrivers(settings []string, such func(command string) bool) []string {
 	driver := func(setting string) string {
 		name, _, _ := strings.Cut(setting, "=")
 		return name[:strings.LastIndex(name, ".")+1]
 	}
-	large := map[string]bool{}
+	out := map[string]bool{}
 	for _, setting := range settings {
-		if _, command, _ := strings.Cut(setting, "="); strings.HasPrefix(command, "git-lfs ") || strings.HasPrefix(command, "git lfs ") {
-			large[driver(setting)] = true
+		if name, command, _ := strings.Cut(setting, "="); strings.HasPrefix(name, "filter.") && such(command) {
+			out[driver(setting)] = true
 		}
 	}
-	return slices.DeleteFunc(settings, func(setting string) bool { return large[driver(setting)] })
+	return slices.DeleteFunc(settings, func(setting string) bool { return out[driver(setting)] })
 }
 
 // userAttributes is the file with attributes of all repositories: the one that the settings name, or else the usual one.

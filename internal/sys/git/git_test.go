@@ -232,7 +232,7 @@ func everyCall(t *testing.T, r Repo) {
 	try("conversion", err)
 	_, err = r.Conversion(t.Context(), false)
 	try("conversion of the user", err)
-	aside, err := r.Aside(Conversion{}, location.Head)
+	aside, err := r.Aside(t.TempDir(), Conversion{}, location.Head)
 	try("aside", err)
 	if err == nil {
 		defer aside.Close()

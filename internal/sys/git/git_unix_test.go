@@ -168,3 +168,24 @@ func TestGitsOwnMessagesAreKept(t *testing.T) {
 		})
 	}
 }
+
+// A script of the project is as the agent left it, however it is named.
+func TestConversionWithoutScriptsOfTheProject(t *testing.T) {
+	repo := gittest.New(t)
+	link := gittest.Dir(t) + "/link"
+	check(t, os.Symlink(repo.Dir, link))
+	repo.Git("config", "filter.a.smudge", "'"+repo.Path("tools/x.sh")+"' %f")
+	repo.Git("config", "filter.a.clean", "cat")
+	repo.Git("config", "--global", "filter.b.process", "sh "+link+"/x.sh")
+	repo.Git("config", "filter.c.smudge", "sed s/a/b/")
+	for _, own := range []bool{true, false} {
+		got, err := at(repo).Conversion(t.Context(), own)
+		var want []string
+		if own {
+			want = []string{"filter.c.smudge=sed s/a/b/"}
+		}
+		if !slices.Equal(want, got.Settings) || err != nil {
+			t.Errorf("own %t: %q, %v", own, got.Settings, err)
+		}
+	}
+}

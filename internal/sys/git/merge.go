@@ -54,6 +54,9 @@ func quoted(path string) string {
 
 // mergeEach is Merge for a git that cannot.
 func (a *Aside) mergeEach(ctx context.Context, ours, theirs string, names []string) (Merged, error) {
+	if err := a.made(); err != nil {
+		return Merged{}, err
+	}
 	out, err := a.repo.output(ctx, "merge-base", ours, theirs)
 	if err != nil {
 		return Merged{}, err
@@ -95,6 +98,9 @@ func (a *Aside) MergeFiles(ctx context.Context, ours, base, theirs map[string]Bl
 
 // mergeFile merges three contents, in the order of git merge-file, and gives the id of the result.
 func (a *Aside) mergeFile(ctx context.Context, ids ...string) (id string, clean bool, err error) {
+	if err := a.made(); err != nil {
+		return "", false, err
+	}
 	args := []string{"merge-file", "--stdout", "--quiet"}
 	for _, id := range ids {
 		content, err := a.repo.output(ctx, "cat-file", "blob", id)
