@@ -109,6 +109,54 @@ func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
 	}
 }
 
+// The value of an option is neither the command behind a starter nor a subcommand, and what is behind an option
+// without a value is.
+func TestTheValueOfAnOptionHidesNoCommand(t *testing.T) {
+	patterns := []string{"rm -rf *", "npm publish*"}
+	for starter, options := range map[string]string{
+		"bunx":     "-p --package --cwd --dir --registry",
+		"env":      "-u --unset -C --chdir",
+		"flock":    "-w --timeout --wait -E --conflict-exit-code",
+		"ionice":   "-c --class -n --classdata",
+		"nice":     "-n --adjustment",
+		"npx":      "-p --package -w --workspace --prefix --registry",
+		"parallel": "-j --jobs -P --max-procs -n --max-args -a --arg-file -d --delimiter -J --profile --joblog --halt --delay --timeout",
+		"pnpx":     "--package -C --dir --cwd --registry --filter",
+		"stdbuf":   "-i --input -o --output -e --error",
+		"strace":   "-o --output -u --user",
+		"sudo":     "-u --user -g --group -D --chdir -h --host -p --prompt -C --close-from -R --chroot -T --command-timeout",
+		"time":     "-f --format -o --output",
+		"timeout":  "-k --kill-after -s --signal",
+		"watch":    "-n --interval",
+		"xargs":    "-a --arg-file -d --delimiter -n --max-args -P --max-procs -s --max-chars -I -L -E --process-slot-var",
+	} {
+		operand := ""
+		if starter == "flock" || starter == "timeout" {
+			operand = "5 "
+		}
+		for option := range strings.FieldsSeq(options) {
+			line := starter + " " + option + " x " + operand + "rm -rf y"
+			if _, denied := deniedCommand(patterns, line); !denied {
+				t.Errorf("%q is not denied", line)
+			}
+		}
+	}
+	for _, option := range []string{"--replace", "--max-lines", "--eof", "-i", "-l", "-e", "-r", "-t"} {
+		line := "ls | xargs " + option + " rm -rf {}"
+		if _, denied := deniedCommand(patterns, line); !denied {
+			t.Errorf("%q is not denied", line)
+		}
+	}
+	for option := range strings.FieldsSeq(`-C -c -F -H -n -R -w --adjustment --arg-file --chdir --class --classdata --config --context --cwd --delimiter --dir
+		--filter --git-dir --group --host --interval --kill-after --kubeconfig --max-args --max-lines --max-procs --namespace --output --package --prefix
+		--profile --project --region --registry --repo --signal --unset --user --work-tree --workspace`) {
+		line := "npm " + option + " x publish"
+		if _, denied := deniedCommand(patterns, line); !denied {
+			t.Errorf("%q is not denied", line)
+		}
+	}
+}
+
 // A word of a pattern is compared as a pattern where it is one, and else as it is.
 func TestIssue19WordsOfAPatternAreCompared(t *testing.T) {
 	for pattern, denied := range map[string]bool{
