@@ -1,11 +1,8 @@
 package deny
 
 import (
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // A command is found in the forms in which shells write it, and only at the beginning of a command.
@@ -189,7 +186,7 @@ func TestIssue19APatternWithoutAStarIsWholeCommand(t *testing.T) {
 
 // A line of megabytes takes the time of its length: a hook that runs into its timeout denies nothing.
 func TestIssue19ALongCommandLineIsRead(t *testing.T) {
-	const n = 1 << 13
+	const n, levels = 1 << 13, 1000
 	for name, line := range map[string]string{
 		"assignments":   strings.Repeat("A=1 ", n) + "git push",
 		"wrappers":      strings.Repeat("sudo ", n) + "git push",
@@ -197,7 +194,7 @@ func TestIssue19ALongCommandLineIsRead(t *testing.T) {
 		"options":       "git " + strings.Repeat("-r ", n) + "push",
 		"commands":      strings.Repeat("true;", n) + "git push",
 		"substitutions": strings.Repeat("$(true) ", n) + "; git push",
-		"levels":        strings.Repeat("echo $(", commandline.MaxDepth/2) + "git push",
+		"levels":        strings.Repeat("echo $(", levels/2) + "git push",
 		"deep":          strings.Repeat("echo $(", n) + "git push", // only read to its end
 		"quotes":        strings.Repeat(`"'"`, n) + "; git push",
 		"documents":     strings.Repeat("cat <<E\nx\nE\n", n) + "git push",
@@ -207,7 +204,7 @@ func TestIssue19ALongCommandLineIsRead(t *testing.T) {
 		case "commands", "substitutions", "documents":
 			most += n // that many there are
 		case "levels", "deep":
-			most += commandline.MaxDepth
+			most += levels // deeper ones are not followed
 		}
 		if got := unwrapped(line, 0); len(got) > most {
 			t.Errorf("%s: %d texts of a line of %d bytes are compared", name, len(got), len(line))
@@ -218,7 +215,7 @@ func TestIssue19ALongCommandLineIsRead(t *testing.T) {
 	}
 }
 
-// Whatever the text: the reader ends, and a text without special characters is its words.
+// Whatever the text: the reader ends, and what it finds can be compared.
 func FuzzCommandLine(f *testing.F) {
 	for _, seed := range []string{"git push", "a 'b' \"c $(d `e`)\"", "cat <<E\nx\nE\n", "case x in a) b;; esac", "${a:-$(b)}", "$'\\''", "((", "a 2>&1 <(b)", "`\\``"} {
 		f.Add(seed)
@@ -229,16 +226,6 @@ func FuzzCommandLine(f *testing.F) {
 				t.Fatalf("%q: a command without words", line)
 			}
 			newForm(c)
-		}
-		special := func(r rune) bool {
-			return strings.ContainsRune("\\'\"`$;|&()<>#{}!=\x00\v\f\u0085\u00a0", r) || r > 0x7f
-		}
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.ContainsFunc(line, special) || strings.Contains(strings.TrimSpace(line), "\n") || commandline.Reserved(words[0]) {
-			return
-		}
-		if got, _ := commandline.Read(line); len(got) != 1 || !slices.Equal(got[0].Words, words) {
-			t.Fatalf("%q: %+v", line, got)
 		}
 	})
 }

@@ -88,7 +88,7 @@ func (s Starter) Behind(args []string) []string {
 			}
 		case operands > 0:
 			operands--
-		case !Reserved(args[0]): // function f { …
+		case !reserved(args[0]): // function f { …
 			return args
 		}
 	}
