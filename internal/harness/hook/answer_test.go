@@ -223,8 +223,10 @@ func TestParseAnswer(t *testing.T) {
 		"{}":                                {},
 		`{"decision":"approve"}`:            {Decision: "approve"},
 		`{"decision":"block","reason":"r"}`: {Decision: "block", Blocks: true, Reason: "r"},
-		`{"decision":"block","reason":"r","systemMessage":7}`:                                                              {Decision: "block", Blocks: true, Reason: "r"},
-		`{"systemMessage":"m"}`:                                                                                            {Message: "m"},
+
+		`{"decision":"block","reason":"r","systemMessage":7}`: {Decision: "block", Blocks: true, Reason: "r"},
+		`{"systemMessage":"m"}`:                               {Message: "m"},
+
 		`{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"why"}}`:                            {Blocks: true, Reason: "why"},
 		`{"reason":"r","hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":" "}}`:                 {Blocks: true, Reason: "r"},
 		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":""}}`: {},
