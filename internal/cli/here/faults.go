@@ -17,7 +17,7 @@ import (
 func PrintFaults(out io.Writer, checked []string, faults []document.Fault) {
 	p := term.PaintFor(out)
 	for _, fault := range faults {
-		fmt.Fprintln(out, fault.Detail())
+		term.PrintFault(out, "", fault)
 	}
 	switch {
 	case len(faults) > 0:

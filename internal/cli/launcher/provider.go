@@ -141,11 +141,10 @@ func (list providerViews) Print(out io.Writer) {
 		if v.Current {
 			mark, name = "*", p.Bold(name)
 		}
-		fmt.Fprintf(out, "%s %s", mark, name)
 		if v.Endpoint != "" {
-			fmt.Fprintf(out, "  %s", term.Shown(v.Endpoint))
+			name += "  " + term.Shown(v.Endpoint)
 		}
-		fmt.Fprintln(out)
+		fmt.Fprintf(out, "%s %s\n", mark, name)
 		for _, part := range []struct {
 			title string
 			names []string

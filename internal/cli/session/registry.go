@@ -193,10 +193,10 @@ func (r registryReport) Failure() error { return term.FailedIf(len(r.Faults) > 0
 func (r registryReport) Print(out io.Writer) {
 	p := term.PaintFor(out)
 	for _, fault := range r.Faults {
-		fmt.Fprintln(out, fault.Detail())
+		term.PrintFault(out, "", fault)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintln(out, p.Yellow("warning")+" "+warning.Detail())
+		term.PrintFault(out, p.Yellow("warning")+" ", warning)
 	}
 	switch {
 	case len(r.Faults) > 0:

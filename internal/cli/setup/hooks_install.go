@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -54,7 +55,7 @@ project's .gauntlet/ as it is now.`,
 				return err
 			}
 			out := term.Prose(cmd.OutOrStdout())
-			if err := install(h, out, scope, timeout, yes); err != nil {
+			if err := install(cmd.Context(), h, out, scope, timeout, yes); err != nil {
 				return err
 			}
 			program, err := command(scope)
@@ -106,7 +107,7 @@ func installStatusLine(h *here.Place, out io.Writer, scope settings.Scope, progr
 // shortestTimeout leaves gates a little time beside what a hook needs for itself.
 const shortestTimeout = 10 * time.Second
 
-func install(h *here.Place, out io.Writer, scope settings.Scope, timeout time.Duration, yes bool) error {
+func install(ctx context.Context, h *here.Place, out io.Writer, scope settings.Scope, timeout time.Duration, yes bool) error {
 	to, err := settingsTarget(h, scope)
 	if err != nil {
 		return err
@@ -128,7 +129,7 @@ func install(h *here.Place, out io.Writer, scope settings.Scope, timeout time.Du
 		}
 		return nil
 	}
-	return approve(out, h, yes)
+	return approve(ctx, out, h, yes)
 }
 
 // target is a settings file that may take the hooks.

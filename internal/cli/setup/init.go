@@ -109,7 +109,7 @@ func (o *initOptions) run(ctx context.Context, h *here.Place, in io.Reader, out 
 		}
 		fmt.Fprintln(out)
 	}
-	if err := o.apply(h, out, to, exists, first); err != nil {
+	if err := o.apply(ctx, h, out, to, exists, first); err != nil {
 		return err
 	}
 	o.tellNext(ctx, h, out, to)
@@ -246,7 +246,7 @@ func brief(h *here.Place, path string) string {
 	return h.Short(path)
 }
 
-func (o *initOptions) apply(h *here.Place, out io.Writer, to target, exists bool, first firstConfig) error {
+func (o *initOptions) apply(ctx context.Context, h *here.Place, out io.Writer, to target, exists bool, first firstConfig) error {
 	if trusts(h, to.scope) {
 		if err := enforceTrust(h, out); err != nil {
 			return err
@@ -259,7 +259,7 @@ func (o *initOptions) apply(h *here.Place, out io.Writer, to target, exists bool
 	path := paths.ProjectConfig(h.Root)
 	if exists {
 		fmt.Fprintf(out, "kept %s\n", path)
-		return approve(out, h, o.yes)
+		return approve(ctx, out, h, o.yes)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (o *initOptions) apply(h *here.Place, out io.Writer, to target, exists bool
 	h.HasProject = true
 	fmt.Fprintf(out, "wrote %s\n", path)
 	ignoreListOf(h.Root).addLogs(out)
-	return approve(out, h, o.yes)
+	return approve(ctx, out, h, o.yes)
 }
 
 // tellNext tells what could be better, and what to do now.

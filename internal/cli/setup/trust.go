@@ -56,7 +56,7 @@ since. On a terminal it goes through $PAGER, or less.`,
 			out := term.Prose(cmd.OutOrStdout())
 			switch {
 			case show:
-				return showTrust(out, h, asJSON)
+				return showTrust(cmd.Context(), out, h, asJSON)
 			case restore:
 				return restoreApproved(out, h, asJSON)
 			case revoke:
@@ -69,7 +69,7 @@ since. On a terminal it goes through $PAGER, or less.`,
 			if yes {
 				ask = nil
 			}
-			return approveAsking(out, h, yes, ask)
+			return approveAsking(cmd.Context(), out, h, yes, ask)
 		},
 	}
 	cmd.Flags().BoolVar(&show, "show", false, "show what would run and what changed; approve nothing")
@@ -145,11 +145,13 @@ func notInBranch(h *here.Place) error {
 }
 
 // approve is for commands by which a person has just set the project up: what there is was meant.
-func approve(out io.Writer, h *here.Place, yes bool) error { return approveAsking(out, h, yes, nil) }
+func approve(ctx context.Context, out io.Writer, h *here.Place, yes bool) error {
+	return approveAsking(ctx, out, h, yes, nil)
+}
 
 // approveAsking approves what there is. What was approved before and has changed is shown, and the person
 // asked, unless it is a script that runs this.
-func approveAsking(out io.Writer, h *here.Place, yes bool, ask *question.Asker) error {
+func approveAsking(ctx context.Context, out io.Writer, h *here.Place, yes bool, ask *question.Asker) error {
 	if err := trust.RequirePerson("approve", yes); err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func approveAsking(out io.Writer, h *here.Place, yes bool, ask *question.Asker) 
 		return term.WithHint(foreign, "if you trust it: "+foreign.Hint())
 	}
 	if !onlyOddjobs(h) {
-		if err := approveOwn(out, h, ask); err != nil {
+		if err := approveOwn(ctx, out, h, ask); err != nil {
 			return err
 		}
 	}
@@ -176,7 +178,7 @@ func approveAsking(out io.Writer, h *here.Place, yes bool, ask *question.Asker) 
 }
 
 // approveOwn approves the project's .gauntlet.
-func approveOwn(out io.Writer, h *here.Place, ask *question.Asker) error {
+func approveOwn(ctx context.Context, out io.Writer, h *here.Place, ask *question.Asker) error {
 	snapshot, err := h.Trust().Take(h.Root)
 	if err != nil {
 		return err
@@ -193,7 +195,7 @@ func approveOwn(out io.Writer, h *here.Place, ask *question.Asker) error {
 	}
 	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.ConfigDir()))
 	cfg.print(out, "it runs")
-	noteUnprotected(h, out, cfg.Project)
+	noteUnprotected(ctx, h, out, cfg.Project)
 	noteUncovered(h, out, cfg.Project)
 	return nil
 }
@@ -232,9 +234,9 @@ func invalidToApprove(err error) error {
 }
 
 // noteUnprotected says which entries under protect name less than they seem to.
-func noteUnprotected(h *here.Place, out io.Writer, cfg *config.Project) {
+func noteUnprotected(ctx context.Context, h *here.Place, out io.Writer, cfg *config.Project) {
 	const patience, most = 10 * time.Second, 10 // git may wait for ever; doctor has all of them
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, note := range plain.Few(unprotectedBy(ctx, h, cfg), most) {
 		fmt.Fprintf(out, "note: protect: %s\n", note)
@@ -331,7 +333,7 @@ type trustView struct {
 	Oddjobs     *oddjobsView `json:"oddjobs,omitempty"` // the runbooks in .oj/runbooks
 }
 
-func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
+func showTrust(ctx context.Context, out io.Writer, h *here.Place, asJSON bool) error {
 	standing, err := h.Trust().Standing(h.Root)
 	if err != nil {
 		return err
@@ -364,7 +366,7 @@ func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
 	}
 	var text strings.Builder
 	if !onlyOddjobs(h) {
-		view.print(&text, term.PaintFor(out), term.WidthOf(out), h, cfg, why)
+		view.print(ctx, &text, term.PaintFor(out), term.WidthOf(out), h, cfg, why)
 	}
 	if view.Oddjobs != nil {
 		view.Oddjobs.print(&text, term.PaintFor(out), term.WidthOf(out), h)
@@ -373,7 +375,7 @@ func showTrust(out io.Writer, h *here.Place, asJSON bool) error {
 }
 
 // print shows the state, what runs, and last how the files changed.
-func (v trustView) print(text io.Writer, p term.Paint, width int, h *here.Place, cfg contents, why error) {
+func (v trustView) print(ctx context.Context, text io.Writer, p term.Paint, width int, h *here.Place, cfg contents, why error) {
 	out := term.ProseIn(text, width)
 	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.ConfigDir()), v.State)
 	if v.Absent(os.Environ()) {
@@ -399,7 +401,7 @@ func (v trustView) print(text io.Writer, p term.Paint, width int, h *here.Place,
 	}
 	if v.Invalid == "" {
 		cfg.print(out, verb)
-		noteUnprotected(h, out, cfg.Project)
+		noteUnprotected(ctx, h, out, cfg.Project)
 	} else {
 		fmt.Fprintf(out, "not valid: %s\n", term.Tame(v.Invalid))
 	}
@@ -427,7 +429,7 @@ func (c contents) print(out io.Writer, verb string) {
 		fmt.Fprintln(out, verb+":")
 	}
 	for _, command := range commands {
-		fmt.Fprintf(out, "  %s\n", command)
+		fmt.Fprintf(term.Verbatim(out), "  %s\n", command) // a second line of one would look like another
 	}
 	printRunbooks(out, verb, c.runbooks)
 }
@@ -437,7 +439,7 @@ func printRunbooks(out io.Writer, verb string, runbooks []string) {
 		fmt.Fprintln(out, verb+", when started, these runbooks (see: stopgate runbook show):")
 	}
 	for _, path := range runbooks {
-		fmt.Fprintf(out, "  %s\n", plain.Name(path))
+		fmt.Fprintf(term.Verbatim(out), "  %s\n", plain.Name(path))
 	}
 }
 

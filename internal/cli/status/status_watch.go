@@ -9,7 +9,6 @@ import (
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // watchStatus shows the status again whenever the daemon has news.
@@ -40,10 +39,11 @@ func (s statusShow) Lines(p term.Paint, width, height int) []string {
 	var lines []string
 	for _, text := range s.text(p) {
 		for _, line := range term.Fold(text, width) {
-			if term.Cells(line) > width { // one long word
-				line = term.Cut(plain.Line(line), width) // without colours, which cannot be cut
+			if term.Cells(line) <= width {
+				lines = append(lines, line)
+				continue
 			}
-			lines = append(lines, line)
+			lines = append(lines, term.Wrap(term.PrintableLine(line), width)...) // without colours, which cannot be cut
 		}
 	}
 	return term.Fit(lines, height)

@@ -10,7 +10,7 @@ import (
 
 func TestCells(t *testing.T) {
 	for text, want := range map[string]int{
-		"": 0, "abc": 3, "日本": 4, "e\u0301": 1, "🙂": 2, "\x1b[31mred\x1b[0m": 3, "✓": 1, "…": 1, "한": 2, "ﾊﾝ": 2,
+		"": 0, "abc": 3, "日本": 4, "e\u0301": 1, "🙂": 2, "🧪": 2, "🪐": 2, "🟢": 2, "\x1b[31mred\x1b[0m": 3, "✓": 1, "…": 1, "한": 2, "ﾊﾝ": 2,
 	} {
 		if got := Cells(text); got != want {
 			t.Errorf("cells(%q) = %d, not %d", text, got, want)

@@ -22,7 +22,7 @@ func Page(out io.Writer, text string) error {
 	if ok && pager != "" && term.IsTerminal(int(file.Fd())) && runPager(pager, file, text) == nil {
 		return nil
 	}
-	_, err := io.WriteString(verbatim(out), text)
+	_, err := io.WriteString(Verbatim(out), text)
 	return err
 }
 

@@ -23,7 +23,7 @@ import (
 func PrintJSON(out io.Writer, v any) error {
 	text, err := rawjson.Lines(v)
 	if err == nil {
-		_, err = verbatim(out).Write(visibleJSON(text))
+		_, err = Verbatim(out).Write(visibleJSON(text))
 	}
 	return err
 }
@@ -32,7 +32,7 @@ func PrintJSON(out io.Writer, v any) error {
 func PrintLine(out io.Writer, v any) error {
 	text, err := rawjson.Marshal(v)
 	if err == nil {
-		_, err = verbatim(out).Write(append(text, '\n'))
+		_, err = Verbatim(out).Write(append(text, '\n'))
 	}
 	return err
 }

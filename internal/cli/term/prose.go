@@ -1,9 +1,11 @@
 package term
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -15,7 +17,7 @@ func Prose(out io.Writer) io.Writer {
 	if !ok {
 		return out
 	}
-	return stream{ProseIn(out, WidthOf(out)), file}
+	return stream{ProseIn(Verbatim(out), WidthOf(out)), file}
 }
 
 // ProseIn is Prose for a text that is shown later, in so many columns.
@@ -41,19 +43,33 @@ func (p prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// verbatim is an output without Prose, for what must stay as it is.
-func verbatim(out io.Writer) io.Writer {
+// Verbatim is an output without Prose, for what must stay as it is.
+func Verbatim(out io.Writer) io.Writer {
+	inner := out
 	if s, ok := out.(stream); ok {
-		if p, ok := s.Writer.(prose); ok {
-			return p.out
-		}
+		inner = s.Writer
+	}
+	if p, ok := inner.(prose); ok {
+		return Verbatim(p.out)
 	}
 	return out
 }
 
+// PrintFault prints a fault behind a mark. The lines of its file stay as they are: a caret stands below what it
+// is about.
+func PrintFault(out io.Writer, mark string, f document.Fault) {
+	for i, line := range strings.Split(mark+f.Detail(), "\n") {
+		to := out
+		if f.Excerpt != "" && (i == 1 || i == 2) {
+			to = Verbatim(out)
+		}
+		fmt.Fprintln(to, line)
+	}
+}
+
 // Fold breaks a line of our own, which may have colours, into lines of at most width columns. A
-// hint (→) begins a line. A word that is longer than a line stays whole: a terminal breaks a path
-// so that it can be copied.
+// hint (→) begins a line and stays whole, as does a word that is longer than a line: a terminal breaks
+// a command or a path so that it can be copied.
 func Fold(text string, width int) []string {
 	if Cells(text) <= width {
 		return []string{text}
@@ -62,7 +78,7 @@ func Fold(text string, width int) []string {
 	var lines []string
 	line, begun, hinted := "", false, false
 	for i, word := range strings.Split(text, " ") {
-		hint := bare(word) == hintMark
+		hint := !hinted && bare(word) == hintMark
 		if begun && !hinted && word != "" && (hint || Cells(line)+1+Cells(word) > width) {
 			lines = append(lines, strings.TrimRight(line, " "))
 			line = strings.Repeat(" ", column) + word
@@ -72,10 +88,7 @@ func Fold(text string, width int) []string {
 			}
 			line += word
 		}
-		if hint {
-			column = Cells(line) + 1
-		}
-		begun, hinted = begun || word != "", hint
+		begun, hinted = begun || word != "", hinted || hint
 	}
 	return carryColours(append(lines, line))
 }

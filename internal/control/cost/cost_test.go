@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
@@ -134,7 +133,7 @@ func TestListHidesNothing(t *testing.T) {
 		if got := price(nil, "claude-"+l.name+"-20260101", usage{Input: max(l.prompt, 1)}); l.prompt != 0 && got != l.rates {
 			t.Errorf("%s up to %d: %+v", l.name, l.prompt, got)
 		}
-		if got := price(nil, "claude-"+l.name, usage{Input: transcript.MaxCount}); l.prompt == 0 && got != l.rates {
+		if got := price(nil, "claude-"+l.name, usage{Input: math.MaxInt32}); l.prompt == 0 && got != l.rates {
 			t.Errorf("%s: %+v", l.name, got)
 		}
 	}

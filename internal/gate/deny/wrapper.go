@@ -109,7 +109,8 @@ func valuedOption(option string) bool {
 	case "-C", "-c", "-F", "-H", "-n", "-R", "-w",
 		"--config", "--context", "--cwd", "--dir", "--filter", "--git-dir", "--host", "--kubeconfig", "--namespace",
 		"--prefix", "--profile", "--project", "--region", "--registry", "--repo", "--work-tree", "--workspace",
-		"--chdir", "--group", "--output", "--package", "--user":
+		"--adjustment", "--arg-file", "--chdir", "--class", "--classdata", "--delimiter", "--group", "--interval",
+		"--kill-after", "--max-args", "--max-lines", "--max-procs", "--output", "--package", "--signal", "--unset", "--user":
 		return true
 	}
 	return false

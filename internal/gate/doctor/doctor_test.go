@@ -40,6 +40,7 @@ func TestE16ABlockBlocks(t *testing.T) {
 	for answers, want := range map[string]string{
 		"honest": "a stop with a failing check was blocked",
 		"allow":  "a stop that should be blocked was not: the hook answered nothing",
+		"agree":  "a stop that should be blocked was not: the hook answered approve: fine",
 		"fail":   "the hook failed: exit 3 oh dear",
 		"chat":   `did not answer with JSON: "hello`,
 		"always": "a stop that should be allowed was blocked: ",

@@ -34,6 +34,8 @@ func answer(how string) (code int) {
 	case how == "chat":
 		fmt.Println("hello")
 	case how == "allow":
+	case how == "agree":
+		fmt.Println(`{"decision":"approve","reason":"fine"}`)
 	case how == "hang":
 		_ = os.WriteFile(os.Getenv("STOPGATE_DOCTOR_STARTED"), nil, 0o600)
 		time.Sleep(time.Hour)

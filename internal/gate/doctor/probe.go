@@ -114,6 +114,8 @@ func inWords(a hook.Printed) string {
 	switch {
 	case a.Blocks:
 		return "block: " + a.Reason
+	case a.Decision != "":
+		return a.Decision + ": " + a.Reason
 	case a.Message != "":
 		return fmt.Sprintf("%q", a.Message)
 	}

@@ -221,18 +221,17 @@ func TestParseAnswer(t *testing.T) {
 		"":                                  {},
 		" \n":                               {},
 		"{}":                                {},
-		`{"systemMessage":"m"}`:             {Message: "m"},
-		`{"decision":"approve"}`:            {},
-		`{"decision":"block","reason":"r"}`: {Blocks: true, Reason: "r"},
+		`{"decision":"approve"}`:            {Decision: "approve"},
+		`{"decision":"block","reason":"r"}`: {Decision: "block", Blocks: true, Reason: "r"},
 
-		`{"decision":"block","reason":"r","systemMessage":7}`: {Blocks: true, Reason: "r"},
+		`{"decision":"block","reason":"r","systemMessage":7}`: {Decision: "block", Blocks: true, Reason: "r"},
+		`{"systemMessage":"m"}`:                               {Message: "m"},
 
 		`{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"why"}}`:                            {Blocks: true, Reason: "why"},
 		`{"reason":"r","hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":" "}}`:                 {Blocks: true, Reason: "r"},
 		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":""}}`: {},
-
-		string(Block(Stop, "fix it").Tell("told").Bytes()): {Blocks: true, Reason: "fix it", Message: "told"},
-		string(Block(PreToolUse, "not that").Bytes()):      {Blocks: true, Reason: "not that"},
+		string(Block(Stop, "fix it").Tell("told").Bytes()):                                                                 {Decision: "block", Blocks: true, Reason: "fix it", Message: "told"},
+		string(Block(PreToolUse, "not that").Bytes()):                                                                      {Blocks: true, Reason: "not that"},
 	} {
 		if got, err := ParseAnswer([]byte(text)); err != nil || got != want {
 			t.Errorf("%s: %+v (%v)", text, got, err)

@@ -8,9 +8,10 @@ import (
 
 // Printed is an answer as a hook printed it: one of ours, or of a command that a person wrote.
 type Printed struct {
-	Blocks  bool
-	Reason  string // may be blank
-	Message string // for the person
+	Decision string // as it was printed
+	Blocks   bool
+	Reason   string // may be blank
+	Message  string // for the person
 }
 
 // ParseAnswer reads what a hook printed. Nothing at all lets the event pass.
@@ -32,7 +33,7 @@ func ParseAnswer(stdout []byte) (Printed, error) {
 		return Printed{}, err
 	}
 	message, _ := out.Message.(string)
-	p := Printed{Blocks: out.Decision == "block", Reason: out.Reason, Message: message}
+	p := Printed{Decision: out.Decision, Blocks: out.Decision == "block", Reason: out.Reason, Message: message}
 	if out.Specific.Decision == "deny" {
 		p.Blocks = true
 		if strings.TrimSpace(out.Specific.Reason) != "" {

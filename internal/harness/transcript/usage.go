@@ -25,8 +25,8 @@ type Tokens struct {
 	Fast                   bool
 }
 
-// MaxCount is more than any message has, and small enough that sums of it do not overflow.
-const MaxCount = 1 << 32
+// maxCount is more than any message has, and small enough that sums of it do not overflow.
+const maxCount = 1 << 32
 
 // count is a number of tokens. One that cannot be is 0.
 type count int64
@@ -35,7 +35,7 @@ type count int64
 func (c *count) UnmarshalJSON(text []byte) error {
 	var number float64
 	if json.Unmarshal(text, &number) == nil && number > 0 {
-		*c = count(min(number, MaxCount))
+		*c = count(min(number, maxCount))
 	}
 	return nil
 }

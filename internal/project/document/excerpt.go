@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,13 +36,11 @@ func excerpt(line string, column, width int) string {
 	if to < len(text) {
 		source.WriteRune('…')
 	}
+	below := ""
 	for _, r := range text[at:max(at, min(at+width, to))] {
-		carets.WriteString(strings.Repeat("^", plain.Cells(r)))
+		below += strings.Repeat("^", plain.Cells(Visible(r)))
 	}
-	if at >= to {
-		carets.WriteByte('^')
-	}
-	return source.String() + "\n" + carets.String()
+	return source.String() + "\n" + carets.String() + cmp.Or(below, "^")
 }
 
 // Visible keeps escape sequences and the like in a file from reaching the

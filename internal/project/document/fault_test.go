@@ -21,6 +21,10 @@ func TestExcerpt(t *testing.T) {
 		{"e\u0301 x", 4, 1, "e\u0301 x\n  ^"},
 		{"\x1b[31m x", 7, 1, "\ufffd[31m x\n      ^"},
 		{"\u202ex", 2, 1, "\ufffdx\n ^"},
+		{"\u202ex", 1, 1, "\ufffdx\n^"},
+		{"a\u200bb", 2, 1, "a\ufffdb\n ^"},
+		{"e\u0301", 2, 1, "e\u0301\n ^"},
+		{"🧪🪐 x", 4, 1, "🧪🪐 x\n     ^"},
 		{"abc", 1, 99, "abc\n^^^"},
 	} {
 		if got := excerpt(c.line, c.column, c.width); got != c.want {

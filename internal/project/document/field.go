@@ -113,17 +113,17 @@ func ListOf[T any](t Type[T], hint string) Type[[]T] {
 	}, func() Schema { return Schema{"type": "array", "items": t.Schema()} }}
 }
 
-// ReadAll keeps the entries of a list that are valid.
+// ReadAll keeps the entries of a list that are valid. Without any, the destination is as it was.
 func ReadAll[T any](items []Value, to *[]T, t Type[T]) {
-	if len(items) == 0 {
-		return
-	}
-	*to = nil // a default is replaced, not added to
+	var valid []T
 	for _, item := range items {
 		var setting T
 		if t.Read(item, &setting) {
-			*to = append(*to, setting)
+			valid = append(valid, setting)
 		}
+	}
+	if len(valid) > 0 {
+		*to = valid // a default is replaced, not added to
 	}
 }
 

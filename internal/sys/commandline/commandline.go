@@ -11,9 +11,9 @@ type Command struct {
 	Input string // what the line itself gives it to read
 }
 
-// MaxDepth is how deep substitutions are followed. Each level takes a kilobyte of the stack, and a line can
+// maxDepth is how deep substitutions are followed. Each level takes a kilobyte of the stack, and a line can
 // have millions.
-const MaxDepth = 1000
+const maxDepth = 1000
 
 // maxLevels is how deep here-documents in here-documents are followed.
 const maxLevels = 8
@@ -97,7 +97,7 @@ func (r *reader) list(end byte) (last string) {
 			}
 			if !quoted && len(c.Words) == 0 {
 				cases = max(0, cases+caseDepth(word))
-				if Reserved(word) {
+				if reserved(word) {
 					continue
 				}
 			}
@@ -127,8 +127,8 @@ func caseDepth(word string) int {
 	return 0
 }
 
-// Reserved reports whether a word is one of the shell's own that a command can follow.
-func Reserved(word string) bool {
+// reserved reports whether a word is one of the shell's own that a command can follow.
+func reserved(word string) bool {
 	switch word {
 	case "if", "elif", "then", "else", "while", "until", "do", "!", "{", "}":
 		return true
@@ -181,7 +181,7 @@ func (r *reader) substitution(end byte) (last string) {
 
 // nested reads commands up to the character that ends them.
 func (r *reader) nested(end byte) (last string) {
-	if r.depth == MaxDepth {
+	if r.depth == maxDepth {
 		r.vague = true
 		return "" // the rest is read as if it were not nested
 	}
@@ -370,7 +370,7 @@ func (r *reader) dollar(b *strings.Builder, inQuotes bool) {
 	case c == '(':
 		r.at++
 		b.WriteString(r.substitution(')'))
-	case c == '{' && r.depth < MaxDepth:
+	case c == '{' && r.depth < maxDepth:
 		r.depth++
 		r.braces(b)
 		r.depth--

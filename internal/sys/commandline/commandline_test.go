@@ -140,3 +140,23 @@ func lineOf(random *rand.Rand, depth int) string {
 	}
 	return b.String() + "true"
 }
+
+// Whatever the text: the reader ends, and a text without special characters is its words.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"git push", "a 'b' \"c $(d `e`)\"", "cat <<E\nx\nE\n", "case x in a) b;; esac", "${a:-$(b)}", "$'\\''", "((", "a 2>&1 <(b)", "`\\``"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		got, _ := Read(line)
+		special := func(r rune) bool {
+			return strings.ContainsRune("\\'\"`$;|&()<>#{}!=\x00\v\f\u0085\u00a0", r) || r > 0x7f
+		}
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.ContainsFunc(line, special) || strings.Contains(strings.TrimSpace(line), "\n") || reserved(words[0]) {
+			return
+		}
+		if len(got) != 1 || !slices.Equal(got[0].Words, words) {
+			t.Fatalf("%q: %+v", line, got)
+		}
+	})
+}

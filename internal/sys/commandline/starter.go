@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Options are those of a program whose value is the next word.
+// Options are those of a program whose value is the next word: one whose value can be missing has it behind a =.
 type Options struct {
 	Short string // letters
 	Long  []string
@@ -32,7 +32,7 @@ type Starter struct {
 // starters is not a map, which would be made anew at each start of the program, as would what refers to a variable.
 var starters = []Starter{
 	{name: "builtin"},
-	{name: "bunx", Options: Options{"p", []string{"--package"}}, Finds: true},
+	{name: "bunx", Options: Options{"p", []string{"--package", "--cwd", "--dir", "--registry"}}, Finds: true},
 	{name: "busybox", Finds: true},
 	{name: "caffeinate", Options: Options{Short: "tw"}},
 	{name: "chronic"},
@@ -42,24 +42,27 @@ var starters = []Starter{
 	{name: "doas", Options: Options{Short: "Cu"}},
 	{name: "env", Options: Options{"uCS", []string{"--unset", "--chdir"}}, Moves: "-C"},
 	{name: "exec", Options: Options{Short: "a"}},
-	{name: "flock", Options: Options{"wE", []string{"--timeout", "--conflict-exit-code"}}, Operands: 1},
+	{name: "flock", Options: Options{"wE", []string{"--timeout", "--wait", "--conflict-exit-code"}}, Operands: 1},
 	{name: "function", Operands: 1, Finds: true},
 	{name: "ionice", Options: Options{"cnpPu", []string{"--class", "--classdata"}}},
 	{name: "nice", Options: Options{"n", []string{"--adjustment"}}},
 	{name: "nohup"},
-	{name: "npx", Options: Options{"pc", []string{"--package"}}, Finds: true},
-	{name: "parallel", Options: Options{"jn", []string{"--max-args"}}, Finds: true},
-	{name: "pnpx", Options: Options{Long: []string{"--package"}}, Finds: true},
+	{name: "npx", Options: Options{"pcw", []string{"--package", "--call", "--workspace", "--prefix", "--registry"}}, Finds: true},
+	{name: "parallel", Options: Options{"jPnadJIS", []string{
+		"--jobs", "--max-procs", "--max-args", "--arg-file", "--delimiter", "--profile",
+		"--colsep", "--delay", "--halt", "--joblog", "--load", "--results", "--retries", "--sshlogin", "--timeout", "--workdir",
+	}}, Finds: true},
+	{name: "pnpx", Options: Options{"C", []string{"--package", "--cwd", "--dir", "--filter", "--registry"}}, Finds: true},
 	{name: "setsid"},
 	{name: "stdbuf", Options: Options{"ioe", []string{"--input", "--output", "--error"}}},
 	{name: "strace", Options: Options{"eopEsPu", []string{"--output", "--user"}}},
-	{name: "sudo", Options: Options{"CDghpRrtTUu", []string{"--user", "--group", "--chdir", "--host", "--prompt"}}, Moves: "-D"},
+	{name: "sudo", Options: Options{"CDghpRrtTUu", []string{"--user", "--group", "--chdir", "--host", "--prompt", "--close-from", "--chroot", "--command-timeout"}}, Moves: "-D"},
 	{name: "taskset", Operands: 1},
 	{name: "time", Options: Options{"fo", []string{"--format", "--output"}}},
 	{name: "timeout", Options: Options{"ks", []string{"--kill-after", "--signal"}}, Operands: 1},
 	{name: "unbuffer"},
 	{name: "watch", Options: Options{"n", []string{"--interval"}}},
-	{name: "xargs", Options: Options{"adEILnPs", []string{"--arg-file", "--delimiter", "--max-args", "--max-procs", "--replace", "--max-lines"}}},
+	{name: "xargs", Options: Options{"adEILnPs", []string{"--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-chars", "--process-slot-var"}}},
 	{name: "xvfb-run", Options: Options{"efnpsw", []string{"--server-num", "--server-args", "--error-file"}}},
 }
 
@@ -85,7 +88,7 @@ func (s Starter) Behind(args []string) []string {
 			}
 		case operands > 0:
 			operands--
-		case !Reserved(args[0]): // function f { …
+		case !reserved(args[0]): // function f { …
 			return args
 		}
 	}
