@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
@@ -302,6 +303,9 @@ func (u *uninstallation) listLauncher() {
 func (u *uninstallation) listDaemon(ctx context.Context) error {
 	if path, err := plane.UnitPath(os.Getenv); err == nil && disk.IsRegular(path) {
 		u.add("the systemd unit "+path, func(ctx context.Context) error { return u.plane.Uninstall(ctx, false) })
+	}
+	if daemonapi.CheckSocket(daemonapi.Socket(u.StateDir)) != nil {
+		return nil // no daemon can listen there
 	}
 	status, err := u.plane.StatusSoon(ctx)
 	if plane.IsDown(err) {
