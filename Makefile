@@ -76,18 +76,21 @@ unit e2e: export STOPGATE_TESTS = require
 # what they build is what everybody builds. Those that take longest begin first, and one more
 # package is tested at once than there are cores: they wait a good deal. Linking takes a quarter
 # without what debuggers need, and a program with the race detector does not sleep for a second
-# before it ends. Long tests of one goroutine run without it, in a tenth of the time.
+# before it ends. Long tests of one goroutine run without it, in a tenth of the time, and so do those
+# that only start programs: it would look at the tests alone.
 UNIT := -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off -ldflags='-s -w' \
 	  -exec 'env -u GOGC -u GOMEMLIMIT CGO_ENABLED=0 GORACE=atexit_sleep_ms=0 "$(CURDIR)/scripts/in-environment" all'
-unit: ## unit, script and fuzz-seed tests under the race detector
-	$(KEEP) $(GO) test $(UNIT) $$(scripts/unraced); code=$$?; \
-	CGO_ENABLED=1 $(KEEP) $(GO) test -race $(UNIT) \
-	  $$($(GO) list ./test/conformance ./test/web ./test/... ./internal/cli ./internal/gate/stop ./internal/agents/errand ./cmd/... ./internal/... ./packaging/... | grep -v '/test/e2e$$') \
+OUR_CODE := -e /cmd/ -e /internal/ -e /packaging/ -e /test/bench -e /test/powerloss
+unit: ## unit, script and fuzz-seed tests, those of our own code under the race detector
+	$(KEEP) scripts/in-memory $(GO) test $(UNIT) $$(scripts/unraced); code=$$?; \
+	$(KEEP) scripts/in-memory $(GO) test $(UNIT) $$($(GO) list ./test/conformance ./test/web ./test/... | grep -v $(OUR_CODE) | grep -v '/test/e2e$$') || code=1; \
+	CGO_ENABLED=1 $(KEEP) scripts/in-memory $(GO) test -race $(UNIT) \
+	  $$($(GO) list ./internal/cli ./internal/gate/stop ./internal/agents/errand ./test/... ./cmd/... ./internal/... ./packaging/... | grep $(OUR_CODE)) \
 	  && exit $$code
 
 # Three clients per core: they wait a good deal, some of them for a minute.
 e2e: ## tests with the real client; none may be skipped
-	$(GO) test -count=1 -parallel $$((3 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(TIMEOUT) -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
+	scripts/in-memory $(GO) test -count=1 -parallel $$((3 * $$(getconf _NPROCESSORS_ONLN))) -timeout $(TIMEOUT) -v ./test/e2e > e2e.log 2>&1 || { cat e2e.log; exit 1; }
 	@grep -E '^(--- |ok|PASS|FAIL)' e2e.log; \
 	if grep -q -- '--- SKIP' e2e.log; then echo "an e2e test was skipped"; exit 1; fi
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/project/config"
-	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 // statuses are all there are.
@@ -76,7 +75,6 @@ func TestDirectStatusUsage(t *testing.T) {
 // A mapping would have to spell the names a second time. Words that also mean
 // something else, such as a field of the payload, prove nothing.
 func TestNoStatusMapping(t *testing.T) {
-	racetest.Skip(t)
 	t.Parallel()
 	common := []gauntlet.Status{gauntlet.Passed, gauntlet.Failed, gauntlet.Error, gauntlet.Off, gauntlet.Untrusted, gauntlet.StopHookActive}
 	spelled := map[gauntlet.Status][]string{}

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 const repository = "../.."
@@ -75,7 +73,6 @@ func tests(t *testing.T) map[string]bool {
 }
 
 func TestEveryRowNamesATestThatExists(t *testing.T) {
-	racetest.Skip(t)
 	existing := tests(t)
 	for _, r := range rows(t) {
 		name := r.test

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/sys/racetest"
 )
 
 // phrase is something that users must not have to read.
@@ -134,7 +132,6 @@ var phrases = []phrase{
 }
 
 func TestUsersReadPlainEnglish(t *testing.T) {
-	racetest.Skip(t)
 	for _, text := range userTexts(t) {
 		for _, offence := range offences(text.text) {
 			t.Errorf("%s:%d: %q: write: %s (%s)", text.file, text.line+offence.line, offence.found, offence.instead, offence.why)

@@ -84,7 +84,7 @@ func TestStopHookAloneAllowsTheStopAfterABlock(t *testing.T) {
 	gate.want(t, 1)
 }
 
-func TestAgentThatNeverMendsIsLetGoAndAPersonIsTold(t *testing.T) {
+func TestAgentThatNeverFixesItIsLetGoAndAPersonIsTold(t *testing.T) {
 	t.Parallel()
 	for name, install := range entries {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package programs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
@@ -23,11 +25,24 @@ func Build(dir string, others ...string) error {
 		return err
 	}
 	for _, name := range []string{"stopgate", "stopgated"} {
-		if err := os.Link(filepath.Join(shared, name), filepath.Join(dir, name)); err != nil {
+		if err := give(filepath.Join(shared, name), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return buildOthers(dir, others)
+}
+
+// give makes a program appear under another name, on another file system as a copy.
+func give(program, name string) error {
+	err := os.Link(program, name)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	content, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, content, 0o755)
 }
 
 func buildOthers(dir string, others []string) error {

@@ -458,8 +458,8 @@ func TestNoHookRuns(t *testing.T) {
 	s := newScene(t)
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change"} {
-		path := s.repo.Path(".git/hooks/" + hook)
-		if err := os.WriteFile(path, []byte("#!/bin/sh\necho "+hook+" >>"+ran+"\n"), 0o755); err != nil {
+		s.repo.Write(".git/hooks/"+hook, "#!/bin/sh\necho "+hook+" >>"+ran+"\n")
+		if err := os.Chmod(s.repo.Path(".git/hooks/"+hook), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -378,7 +378,7 @@ func TestApplyRefusesWhatStandsInVain(t *testing.T) {
 	}
 }
 
-func TestApplyMendsItsOwnEntry(t *testing.T) {
+func TestApplyFixesItsOwnEntry(t *testing.T) {
 	const ours = `"hooks":{"Stop":[{"hooks":[{"type":"command","command":"ccc supervisor-hook","timeout":"5"}]}]}`
 	path := settingsPath(t, `{`+ours+`}`)
 	mustApply(t, path, Change{Supervisor: supervisor(ccc)})

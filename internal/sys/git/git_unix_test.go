@@ -84,6 +84,7 @@ func TestConfigurationRunsNothing(t *testing.T) {
 	ran := filepath.Join(gittest.Dir(t), "ran")
 	script := repo.Path(".git/evil")
 	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\n"), 0o755))
+	check(t, os.Mkdir(repo.Path(".git/hooks"), 0o755))
 	for _, hook := range []string{"post-index-change", "fsmonitor-watchman", "reference-transaction"} {
 		check(t, os.Symlink(script, repo.Path(".git/hooks/"+hook)))
 	}

@@ -29,6 +29,9 @@ func Clean() {
 	for name, value := range fixed {
 		set(os.Setenv(name, value))
 	}
+	if dir := os.Getenv("STOPGATE_TMP"); dir != "" {
+		set(os.Setenv("TMPDIR", dir))
+	}
 	cleanProcess()
 
 	// The runtime begins to watch signals at the first Notify, which must not be in a bubble of
@@ -40,12 +43,12 @@ func Clean() {
 
 // kept reports whether a variable stays: what finds programs, what Go reads, what Windows cannot do
 // without, and the switches of the tests themselves. TMPDIR goes, as the path of a socket must be
-// short.
+// short; STOPGATE_TMP (scripts/in-memory) takes its place.
 func kept(name string) bool {
 	switch strings.ToUpper(name) { // Windows spells them in its own way
 	case "PATH", "CC", "CGO_ENABLED",
 		"COMSPEC", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP",
-		"CHAOS_CLIENT", "CHAOS_FAULTS", "CHAOS_NETWORK", "CHAOS_OLDER", "CHAOS_ONLY", "CLAUDE_BIN", "STOPGATE_FULL", "STOPGATE_ROUNDS", "STOPGATE_SEED", "STOPGATE_TESTS", "UPDATE_SCRIPTS":
+		"CHAOS_CLIENT", "CHAOS_FAULTS", "CHAOS_NETWORK", "CHAOS_OLDER", "CHAOS_ONLY", "CLAUDE_BIN", "STOPGATE_FULL", "STOPGATE_ROUNDS", "STOPGATE_SEED", "STOPGATE_TESTS", "STOPGATE_TMP", "UPDATE_SCRIPTS":
 		return true
 	}
 	return strings.HasPrefix(name, "GO")

@@ -31,7 +31,7 @@ func TestClean(t *testing.T) {
 	}
 	cmd := exec.Command("sh", "-c", `trap '' HUP INT; umask 077; exec "$0"`, self)
 	cmd.Env = append(os.Environ(), askedEnv+"=1",
-		"GIT_DIR=/g", "XDG_CONFIG_HOME=/x", "CI=true", "CLAUDECODE=1", "STOPGATE_INSIDE=1", "CCC_SUPERVISOR=1", "TMUX=/t", "LC_ALL=C", "TMPDIR=/d", "HOME=/h", "TZ=Asia/Tokyo", "STOPGATE_SEED=7")
+		"GIT_DIR=/g", "XDG_CONFIG_HOME=/x", "CI=true", "CLAUDECODE=1", "STOPGATE_INSIDE=1", "CCC_SUPERVISOR=1", "TMUX=/t", "LC_ALL=C", "TMPDIR=/d", "STOPGATE_TMP=", "HOME=/h", "TZ=Asia/Tokyo", "STOPGATE_SEED=7")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -52,5 +52,11 @@ func TestClean(t *testing.T) {
 	}
 	if !strings.Contains(string(out), "\nSTOPGATE_SEED=7\n") {
 		t.Errorf("a switch of the tests is missing:\n%s", out)
+	}
+
+	cmd = exec.Command(self)
+	cmd.Env = append(os.Environ(), askedEnv+"=1", "TMPDIR=/d", "STOPGATE_TMP=/m")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "\nTMPDIR=/m\n") {
+		t.Errorf("%v; temporary files do not lie in /m:\n%s", err, out)
 	}
 }
