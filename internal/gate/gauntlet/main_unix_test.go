@@ -46,6 +46,7 @@ func newScene(t *testing.T, config string) *scene {
 		now: time.Now(),
 	}
 	s.git("init", "-q", "-b", "main", "--template=")
+	s.write(".git/info/exclude", "")
 	s.write(".gauntlet/config.yml", config)
 	s.write("base.txt", "base\n")
 	s.commit()
