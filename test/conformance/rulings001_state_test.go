@@ -92,7 +92,7 @@ func TestRuling111AutoCleanWaitsForTheLock(t *testing.T) {
 	g := failedOnce(t)
 	g.git("checkout", "-q", "-b", "other")
 	defer g.hold()()
-	g.set("GAUNTLET_STOP_HOOK_DEADLINE=1")
+	g.set("GAUNTLET_STOP_HOOK_DEADLINE=10")
 	a := g.stop()
 	a.is(t, "failed") // something is open, so the agent is not let go
 	contains(t, a.Reason, "already in progress")

@@ -118,7 +118,7 @@ func TestInfrastructureError(t *testing.T) {
 		"the runner is missing":  {"stop_hook: {runner: [no-such-runner]}\n", []string{"no-such-runner", "not found"}},
 		"the runner hangs":       {"stop_hook: {runner: [sleep, '600'], deadline: 10}\n", []string{"sleep", "timed out"}},
 		"a command is not found": {strings.ReplaceAll(theCheck, "test !", "no-such-tool !"), []string{"not found", "check:.:tests"}},
-		"the time is over":       {strings.ReplaceAll(theCheck, "test ! -e bad", "sleep 600") + "stop_hook: {deadline: 10}\n", []string{"cut off after 10s", "stop_hook.deadline"}},
+		"the time is over":       {strings.ReplaceAll(theCheck, "test ! -e bad", "sleep 600") + "stop_hook: {deadline: 10}\n", []string{"cut off after", "stop_hook.deadline (10s)"}},
 		"nobody can review":      {reviewed, []string{"claude", "not installed"}},
 	} {
 		t.Run(name, func(t *testing.T) {

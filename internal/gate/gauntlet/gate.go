@@ -78,7 +78,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Now:             g.Now,
 	})
 	r := job.result(GateCouldNotRun, c.Message)
-	r.Log, r.Tail, r.timedOut, r.ended = path, c.Tail, c.TimedOut, c.Ran && !c.TimedOut
+	r.Log, r.Tail, r.timedOut, r.killed, r.ended = path, c.Tail, c.TimedOut, c.Killed, c.Ran && !c.TimedOut
 	switch {
 	case c.Passed:
 		r.Outcome = GatePassed

@@ -9,6 +9,7 @@ import (
 
 func TestInterrupted(t *testing.T) {
 	failed := &Result{Gates: []GateResult{{Outcome: GatePassed}, {Outcome: GateFailed}}}
+	killed := &Result{Gates: []GateResult{{Outcome: GateFailed}, {Outcome: GateFailed, killed: true}}}
 	passed := &Result{Gates: []GateResult{{Outcome: GatePassed}, {Outcome: GateCouldNotRun}}}
 	for name, tt := range map[string]struct {
 		result  *Result
@@ -16,11 +17,13 @@ func TestInterrupted(t *testing.T) {
 		want    bool
 		waiting time.Duration
 	}{
-		"the signal came before":         {failed, 0, true, 0},
-		"the signal comes a little late": {failed, signalLag / 2, true, signalLag / 2},
-		"there is no signal":             {failed, time.Hour, false, signalLag},
-		"a pass waits for nothing":       {passed, time.Hour, false, 0},
-		"a pass when it is over":         {passed, 0, true, 0},
+		"the signal came before":          {failed, 0, true, 0},
+		"the signal comes a little late":  {failed, signalLag / 2, true, signalLag / 2},
+		"there is no signal":              {failed, time.Hour, false, signalLag},
+		"it comes late to a busy machine": {killed, killedLag / 2, true, killedLag / 2},
+		"a gate was killed by another":    {killed, time.Hour, false, killedLag},
+		"a pass waits for nothing":        {passed, time.Hour, false, 0},
+		"a pass when it is over":          {passed, 0, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

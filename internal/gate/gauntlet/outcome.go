@@ -48,6 +48,7 @@ type GateResult struct {
 	start      time.Time     // zero where it did not run
 	job        *Job
 	timedOut   bool
+	killed     bool   // by a signal, and not by us
 	ended      bool   // by itself, and said something
 	withheld   bool   // what was approved could not be given to it
 	kept       string // the copy of its log that stays; empty where there is none

@@ -330,8 +330,9 @@ func TestRulingC5VerdictThatWasReadyStands(t *testing.T) {
 }
 
 func TestRulingC5CommandIsEndedAtTheDeadline(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "  Stop:\n    - {run: exec sleep 600, timeout: 30m}\n")
-	install(t, s, `,"timeout":1`)
+	install(t, s, `,"timeout":10`)
 	wantAllow(t, s.stop(nil), "the hook timed out or was cancelled", "nothing was checked")
 	s.wantVerdict("guard", "could_not_run", "deadline")
 }

@@ -180,9 +180,10 @@ func TestClaimsAreCountedOneByOne(t *testing.T) {
 }
 
 func TestRulingC5TheClientsOwnSettingsCount(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "  Stop:\n    - {run: exec sleep 600, timeout: 30m}\n")
 	started := newScene(t, "")
-	install(t, started, `,"timeout":1`)
+	install(t, started, `,"timeout":10`)
 	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+started.root)
 	wantAllow(t, s.stop(nil), "nothing was checked")
 	s.wantVerdict("guard", "could_not_run", "deadline")

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -914,7 +915,11 @@ func TestAPassIsOneLineForThePerson(t *testing.T) {
 	s.config(strings.ReplaceAll(untilGood, "quiet: true\n", ""))
 	s.approve()
 	write(t, s.path("g"), "")
-	wantAllow(t, s.stop(nil), "stopgate: t ✓ 0.")
+	passed := s.stop(nil)
+	wantAllow(t, passed, "stopgate: t ✓ ")
+	if !regexp.MustCompile(`^stopgate: t ✓ \d+\.\ds$`).MatchString(passed.Message) {
+		t.Errorf("told %q", passed.Message)
+	}
 	write(t, s.global, "trust: enforce\nquiet: true\n")
 	write(t, s.path("h"), "")
 	wantAllow(t, s.stop(nil))

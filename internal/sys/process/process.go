@@ -82,6 +82,12 @@ func (r Result) Missing() bool {
 // OK reports whether the command succeeded.
 func (r Result) OK() bool { return r.Ran() && !r.TimedOut && r.Code == 0 && r.Signal == 0 }
 
+// Killed reports whether a signal ended the command, or something that it waited for, as a shell tells it.
+func (r Result) Killed() bool {
+	const shells = 128 // and the signal's number
+	return r.Ran() && !r.TimedOut && (r.Signal != 0 || r.Code > shells)
+}
+
 func (r Result) String() string {
 	switch {
 	case r.Canceled:

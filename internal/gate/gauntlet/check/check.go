@@ -39,8 +39,8 @@ type Result struct {
 	Ran     bool
 	Message string
 	Tail    string // the end of the output
-	// TimedOut means that the check failed because it did not end by itself.
-	TimedOut bool
+	// TimedOut means that the check failed because it did not end by itself; Killed that a signal ended it.
+	TimedOut, Killed bool
 	// Missing means that it could not run because a program was not found or cannot be
 	// executed; CutOff that the time for the whole run was over.
 	Missing, CutOff bool
@@ -96,7 +96,7 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 		Output:    both(output, r.Echo),
 	})
 	return Result{
-		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut,
+		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut, Killed: p.Killed(),
 		Err: p.Err, Missing: p.Missing() || p.Err != nil && !disk.IsDir(r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
 	}
 }
