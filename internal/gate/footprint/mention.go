@@ -6,21 +6,22 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/stopgate/stopgate/internal/harness/transcript"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // IsIn reports whether a session's transcript shows that it may have worked in a candidate. stands are the
 // directories from which the agent works.
-func (c Candidate) IsIn(transcript []byte, stands []string) bool {
+func (c Candidate) IsIn(text []byte, stands []string) bool {
 	if c.Top == "" {
-		return Mentions(transcript, c.Name)
+		return Mentions(text, c.Name)
 	}
-	return Uses(transcript, c.Top, stands)
+	return Uses(text, c.Top, stands)
 }
 
 // Mentions reports whether a transcript has a name as a word of its own.
-func Mentions(transcript []byte, name string) bool {
-	for range words(transcript, name) {
+func Mentions(text []byte, name string) bool {
+	for range words(text, name) {
 		return true
 	}
 	return false
@@ -30,10 +31,10 @@ func Mentions(transcript []byte, name string) bool {
 // the directory that a command goes to, or beside a command or a tool for worktrees. Its name alone
 // says nothing: people name worktrees fix, test or docs. stands are the directories from which
 // the agent works.
-func Uses(transcript []byte, top string, stands []string) bool {
-	u := use{text: transcript, top: top, name: filepath.Base(top), above: filepath.Base(filepath.Dir(top)), stands: stands}
-	for start := range words(transcript, u.name) {
-		if isExtended(transcript[start+len(u.name):]) {
+func Uses(text []byte, top string, stands []string) bool {
+	u := use{text: text, top: top, name: filepath.Base(top), above: filepath.Base(filepath.Dir(top)), stands: stands}
+	for start := range words(text, u.name) {
+		if isExtended(text[start+len(u.name):]) {
 			continue
 		}
 		if u.isPath(start) || u.isGoneTo(start) || u.isMade(start) {
@@ -185,7 +186,7 @@ func (u *use) isMade(start int) bool {
 	from, to := quoted(u.text, start)
 	before := u.text[max(0, from-beside):from]
 	u.end = to
-	u.made = makesWorktree(u.text[from:to], bytes.HasSuffix(bytes.TrimRight(before, ` "`), []byte(`"command":`))) ||
+	u.made = makesWorktree(u.text[from:to], transcript.BeginsCommand(before)) ||
 		to-from == len(u.name) && bytes.Contains(bytes.ToLower(before), []byte("worktree"))
 	return u.made
 }
