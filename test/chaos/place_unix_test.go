@@ -124,6 +124,9 @@ func (p place) books(t *testing.T) *books.Books {
 func (p place) processes() (pids []string) {
 	for _, pid := range processtest.Having("\x00STOPGATE_STATE_DIR=" + p.state + "\x00") {
 		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if len(command) == 0 {
+			continue // it has ended since
+		}
 		pids = append(pids, fmt.Sprintf("%d %s", pid, strings.ReplaceAll(string(command), "\x00", " ")))
 	}
 	return pids
