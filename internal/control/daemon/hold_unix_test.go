@@ -279,7 +279,7 @@ func TestHeldOwnerIsGivenUp(t *testing.T) {
 			}
 			ended := map[string]bool{}
 			for _, key := range w.keys() {
-				ended[key[:len(anID)]] = len(w.running[key]) > 0
+				ended[key[:len(anID)]] = w.running[key].hasEnded()
 			}
 			if ended[anID] != known || ended[anotherID] { // of others, what is on disk is ended
 				t.Errorf("ended: %v", ended)

@@ -127,7 +127,7 @@ func TestStopEndsOnlyTheDaemonAndKillEverything(t *testing.T) {
 			check(t, <-r.ended)
 			r.ended = nil
 			key := w.keys()[0]
-			if ended := len(w.running[key]) > 0; ended != kill {
+			if ended := w.running[key].hasEnded(); ended != kill {
 				t.Errorf("ended: %t", ended)
 			}
 		})

@@ -151,7 +151,7 @@ func (f *faulty) Append(ctx context.Context, e store.NewEvent) (store.Position, 
 // world is what effects act on.
 type world struct {
 	mu      sync.Mutex
-	running map[string]chan errand.Result
+	running map[string]*worldRun
 	started []string // scripts, in order
 	sent    []string
 	notes   []string
@@ -159,8 +159,23 @@ type world struct {
 	changed chan struct{}     // closed at each change
 }
 
+// worldRun is something that was started. Its result is there once it has ended.
+type worldRun struct {
+	ended  chan struct{}
+	result errand.Result
+}
+
+func (r *worldRun) hasEnded() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 func newWorld() *world {
-	return &world{running: map[string]chan errand.Result{}, changed: make(chan struct{})}
+	return &world{running: map[string]*worldRun{}, changed: make(chan struct{})}
 }
 
 func (w *world) change(f func()) {
@@ -174,7 +189,7 @@ func (w *world) change(f func()) {
 func (w *world) start(key, script string) {
 	w.change(func() {
 		if w.running[key] == nil {
-			w.running[key] = make(chan errand.Result, 1)
+			w.running[key] = &worldRun{ended: make(chan struct{})}
 			w.started = append(w.started, script)
 		}
 	})
@@ -182,26 +197,31 @@ func (w *world) start(key, script string) {
 
 func (w *world) wait(ctx context.Context, key string) (errand.Result, error) {
 	w.mu.Lock()
-	ended := w.running[key]
+	run := w.running[key]
 	w.mu.Unlock()
-	if ended == nil {
+	if run == nil {
 		return errand.Result{Lost: true}, nil
 	}
 	select {
-	case r := <-ended:
-		ended <- r
-		return r, nil
+	case <-run.ended:
+		return run.result, nil
 	case <-ctx.Done():
 		return errand.Result{}, ctx.Err()
 	}
 }
 
-// end ends what runs under a key.
+// end ends what runs under a key, unless it has ended.
 func (w *world) end(key string, code int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if ended := w.running[key]; ended != nil && len(ended) == 0 {
-		ended <- errand.Result{Code: code}
+	run := w.running[key]
+	if run == nil {
+		return
+	}
+
+	if !run.hasEnded() {
+		run.result.Code = code
+		close(run.ended)
 	}
 }
 
