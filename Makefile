@@ -49,9 +49,10 @@ run: build ## a small fleet on a throw-away project, with a daemon of its own
 
 # The tests wait a good deal, those with the real client most: they run beside the others, then those
 # on Wine; and so do lint and the other systems, at the lowest priority. What all of them need is compiled
-# before, or each would do it. A failure of one does not hide those of the others.
-test: setup format ## everything CI runs
-	$(KEEP) $(GO) build -o /dev/null ./cmd/...
+# before, or each would do it; what they need beside Go is installed meanwhile. A failure of one does not hide those of the others.
+test: ## everything CI runs
+	@$(KEEP) $(GO) build -o /dev/null ./cmd/... & compiling=$$!; \
+	$(MAKE) --no-print-directory setup format && wait $$compiling
 	@nice -n 19 $(MAKE) --no-print-directory --keep-going check cross > beside.log 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory --keep-going e2e wine > clients.log 2>&1 & clients=$$!; \
 	$(MAKE) --no-print-directory unit; code=$$?; \
