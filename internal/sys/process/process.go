@@ -84,8 +84,8 @@ func (r Result) OK() bool { return r.Ran() && !r.TimedOut && r.Code == 0 && r.Si
 
 // Killed reports whether a signal ended the command, or something that it waited for, as a shell tells it.
 func (r Result) Killed() bool {
-	const shells = 128 // and the signal's number
-	return r.Ran() && !r.TimedOut && (r.Signal != 0 || r.Code > shells)
+	const shells, lastSignal = 128, 64 // a shell adds the signal's number; ssh and PHP end with 255
+	return r.Ran() && !r.TimedOut && (r.Signal != 0 || r.Code > shells && r.Code <= shells+lastSignal)
 }
 
 func (r Result) String() string {

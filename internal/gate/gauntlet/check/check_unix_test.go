@@ -39,6 +39,7 @@ func TestOutcomes(t *testing.T) {
 		{"passes", "exit 0", true, true, "Exited with code 0"},
 		{"fails", "exit 3", false, true, "Exited with code 3"},
 		{"what it waits for is killed", "sh -c 'kill -TERM $$'; exit $?", false, true, "Exited with code 143"},
+		{"a large code is no signal", "exit 255", false, true, "Exited with code 255"},
 		{"a signal is no exit code", "kill -TERM $$", false, true, "was ended by signal 15 (terminated)"},
 		{"a program that is not there", "no-such-program", false, false, "a program that `no-such-program` needs was not found (exit 127)"},
 		{"a file that is no program", "./file", false, false, "a program that `./file` needs cannot be executed (exit 126)"},
