@@ -136,8 +136,12 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 			s.SetTree(paths.Canonical(tree.Root), func(t *footprint.Tree) {
 				switch gauntlet.Status(tree.Status) {
 				case gauntlet.Passed, gauntlet.PassedWithWarnings:
+					s.Pass(change.HeadOf(tree.Root))
 					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
 				case gauntlet.NoApplicableGates, gauntlet.Unchanged:
+					if t.Since == event.SincePass && t.Baseline == tree.Tree {
+						s.Pass(change.HeadOf(tree.Root)) // what passed was committed
+					}
 					if t.Baseline != tree.Tree {
 						t.Since = event.SinceStop
 					}
@@ -158,5 +162,5 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 // startOf is when a session began to work in the project at root.
 func startOf(session *footprint.Session, root string) change.Start {
 	tree := session.Trees[paths.Canonical(root)]
-	return change.Start{Session: session.Origin, Time: session.Began, Reflog: tree.Reflog, Elsewhere: session.Made, Rules: session.RulesIn(root)}
+	return change.Start{Session: session.Origin, Time: session.Began, Reflog: tree.Reflog, Elsewhere: session.Made, Rules: session.RulesIn(root), Passed: session.Passed}
 }

@@ -1055,6 +1055,38 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		write(t, s.path("g"), "")
 		wantAllow(t, s.stop(nil), "no gate has seen commits on hidden")
 	})
+	t.Run("commits that only a remote or a tag has are told", func(t *testing.T) {
+		for name, keep := range map[string][]string{"origin/hidden": {"update-ref", "refs/remotes/origin/hidden", "HEAD"}, "wip": {"tag", "wip"}} {
+			s := newWork(t)
+			s.prompt("do it", nil)
+			git(s, "switch", "-q", "--detach")
+			s.commit("red", "")
+			git(s, keep...)
+			git(s, "switch", "-q", "main")
+			wantAllow(t, s.stop(nil), "no gate has seen commits on "+name)
+		}
+	})
+	t.Run("commits that have passed are not told", func(t *testing.T) {
+		for _, later := range []bool{false, true} {
+			s := newWork(t)
+			s.prompt("do it", nil)
+			git(s, "switch", "-q", "-c", "feature")
+			if write(t, s.path("green"), ""); later {
+				wantAllow(t, s.stop(nil))
+				s.prompt("commit it", nil)
+			}
+			s.commit("green", "")
+			wantAllow(t, s.stop(nil))
+			s.prompt("and now something else", nil)
+			git(s, "switch", "-q", "main")
+			wantAllow(t, s.stop(nil))
+			s.prompt("go back and go on", nil)
+			git(s, "switch", "-q", "feature")
+			s.commit("red", "")
+			git(s, "switch", "-q", "main")
+			wantAllow(t, s.stop(nil), "no gate has seen commits on feature")
+		}
+	})
 	t.Run("a stash is told", func(t *testing.T) {
 		s := newWork(t)
 		s.prompt("do it", nil)
