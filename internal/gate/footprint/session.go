@@ -47,6 +47,9 @@ type Session struct {
 	Made []string `json:"made,omitempty"`
 	// Passed are the commits that HEAD was when gates passed, the latest last.
 	Passed []string `json:"passed,omitempty"`
+	// Transcript is the one that was read for commands that lead to other projects, and ReadTo how far.
+	Transcript string `json:"transcript,omitempty"`
+	ReadTo     int64  `json:"read_to,omitempty"`
 	// Told are worktrees that a person was told of.
 	Told []string `json:"told,omitempty"`
 }

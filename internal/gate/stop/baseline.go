@@ -129,6 +129,9 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 	c.update(payload, root, session, func(s *footprint.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		s.Schedule(p.Scheduled())
+		if c.read.path != "" {
+			s.Transcript, s.ReadTo = c.read.path, c.read.to
+		}
 		for _, tree := range trees {
 			if gitDir, found := paths.GitDir(tree.Root); found && footprint.IsLinked(gitDir) {
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))

@@ -995,6 +995,24 @@ func (s *scene) commit(name, content string) {
 	r.Commit(name)
 }
 
+// Commands say where they work in their own words alone.
+func TestWorkInAnotherProjectByCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"cd ../other && touch red", "git -C ../other add -A", `touch "$(dirname "$PWD")"/other/red`} {
+		s := newWork(t)
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+		s.prompt("do it", nil)
+		wantAllow(t, s.stop(s.runs("cat ../other/f")))
+		write(t, filepath.Join(other, "red"), "")
+		wantBlock(t, s.stop(s.runs(command)), other)
+		wantBlock(t, s.stop(s.runs("true")), other) // it is red, whatever is said of it
+		check(t, os.Remove(filepath.Join(other, "red")))
+		wantAllow(t, s.stop(s.runs("true")))
+	}
+}
+
 func TestE12WorkThatLeftTheTree(t *testing.T) {
 	t.Parallel()
 	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
