@@ -45,6 +45,11 @@ type Session struct {
 	// Made are the commits that the session made in linked worktrees, which may be removed:
 	// wherever they are merged, they are the session's.
 	Made []string `json:"made,omitempty"`
+	// Passed are the commits that HEAD was when gates passed, the latest last.
+	Passed []string `json:"passed,omitempty"`
+	// Transcript is the one that was read for commands that lead to other projects, and ReadTo how far.
+	Transcript string `json:"transcript,omitempty"`
+	ReadTo     int64  `json:"read_to,omitempty"`
 	// Told are worktrees that a person was told of.
 	Told []string `json:"told,omitempty"`
 }
@@ -79,6 +84,7 @@ const (
 	maxRoots     = 64
 	maxClients   = 8
 	maxMade      = 500
+	maxPassed    = 100
 	maxScheduled = 64
 	// maxPrompt is more bytes than the client tells of a scheduled prompt, which it clips at a
 	// thousand characters.
@@ -104,6 +110,15 @@ func (s *Session) Commit(commits []string) {
 		}
 	}
 	s.Made = s.Made[max(0, len(s.Made)-maxMade):]
+}
+
+// Pass remembers a commit that HEAD was when gates passed.
+func (s *Session) Pass(head string) {
+	if head == "" || slices.Contains(s.Passed, head) {
+		return
+	}
+	s.Passed = append(s.Passed, head)
+	s.Passed = s.Passed[max(0, len(s.Passed)-maxPassed):]
 }
 
 // Schedule remembers the prompts that the client will send by itself.

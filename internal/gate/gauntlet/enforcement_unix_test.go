@@ -325,6 +325,30 @@ func TestADeletedFolderKeepsItsGates(t *testing.T) {
 	}
 }
 
+// A check of a folder that is gone does not run in the one above, where it may well pass.
+func TestACheckOfAFolderThatMovedDoesNotRunElsewhere(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: src\n    checks:\n      - {name: x, command: test ! -e red}\n  - path: Makefile\n    checks:\n      - {name: y, command: test ! -e Makefile}\n")
+	s.write("src/f", "1")
+	s.commit()
+	must(t, os.Rename(s.path("src"), s.path("code")))
+	s.write("code/red", "")
+	s.want(InfrastructureError, "check:src:x")
+	must(t, os.Rename(s.path("code"), s.path("src")))
+	s.want(Failed, "check:src:x")
+	must(t, os.Remove(s.path("src/red")))
+	s.write("src/g", "1")
+	s.want(Passed)
+	must(t, os.Rename(s.path("src"), s.path("code")))
+	s.want(Failed, "check:src:x")
+	must(t, os.Rename(s.path("code"), s.path("src")))
+	s.want(Passed)
+
+	s.write("Makefile", "1")
+	s.want(Failed, "check:Makefile:y")
+	must(t, os.Remove(s.path("Makefile"))) // a file has no folder of its own
+	s.want(Passed)
+}
+
 func TestARedGateStaysRedWithoutALogDirectory(t *testing.T) {
 	s := newScene(t, oneCheck("exit 1"))
 	s.write("f", "1")

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/disk"
@@ -15,11 +16,13 @@ type planner struct {
 	root  string
 	gates *config.Gates
 	ci    bool
+	files []string // that have changed; nil where that is not known
 }
 
 // jobs lists what the changed files lead to here, in the order of the
 // configuration: for each entry point its checks, then its reviews.
-func (p planner) jobs(files []string) []*Job {
+func (p *planner) jobs(files []string) []*Job {
+	p.files = append([]string{}, files...)
 	return p.each(func(ep *config.EntryPoint) []string { return entriesFor(ep.Path, ep.Exclude, files) })
 }
 
@@ -75,8 +78,8 @@ func leadsTo(path, entry string) bool {
 func (p planner) at(i int, entry string) []*Job {
 	ep := &p.gates.EntryPoints[i]
 	_, each := children(ep.Path)
-	isDir := memo(p.isDir) // the checks of an entry mostly run in one place
-	gone := each && !isDir(entry)
+	isDir := memo(p.isFolder) // the checks of an entry mostly run in one place
+	gone := each && !p.isDir(entry)
 	var jobs []*Job
 	for _, check := range ep.Checks {
 		if gone && check.WorkingDirectory == "" {
@@ -103,6 +106,19 @@ func (p planner) here(gate *config.Gate) bool {
 
 func (p planner) isDir(path string) bool {
 	return disk.IsDir(filepath.Join(p.root, filepath.FromSlash(path)))
+}
+
+// isFolder reports whether a path is a folder, or was one that is gone: a check that belongs there does not run
+// somewhere else, where it may well pass.
+func (p planner) isFolder(path string) bool {
+	return p.isDir(path) || p.isGone(path) && (p.files == nil || slices.ContainsFunc(p.files, func(file string) bool {
+		return strings.HasPrefix(file, path+"/")
+	}))
+}
+
+// isGone reports whether nothing is at a path of the configuration.
+func (p planner) isGone(path string) bool {
+	return !isPattern(path) && !disk.Exists(filepath.Join(p.root, filepath.FromSlash(path)))
 }
 
 // memo asks once about each path.

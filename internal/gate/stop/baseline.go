@@ -129,6 +129,9 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 	c.update(payload, root, session, func(s *footprint.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		s.Schedule(p.Scheduled())
+		if c.read.path != "" {
+			s.Transcript, s.ReadTo = c.read.path, c.read.to
+		}
 		for _, tree := range trees {
 			if gitDir, found := paths.GitDir(tree.Root); found && footprint.IsLinked(gitDir) {
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))
@@ -136,8 +139,12 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 			s.SetTree(paths.Canonical(tree.Root), func(t *footprint.Tree) {
 				switch gauntlet.Status(tree.Status) {
 				case gauntlet.Passed, gauntlet.PassedWithWarnings:
+					s.Pass(change.HeadOf(tree.Root))
 					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
 				case gauntlet.NoApplicableGates, gauntlet.Unchanged:
+					if t.Since == event.SincePass && t.Baseline == tree.Tree {
+						s.Pass(change.HeadOf(tree.Root)) // what passed was committed
+					}
 					if t.Baseline != tree.Tree {
 						t.Since = event.SinceStop
 					}
@@ -158,5 +165,5 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 // startOf is when a session began to work in the project at root.
 func startOf(session *footprint.Session, root string) change.Start {
 	tree := session.Trees[paths.Canonical(root)]
-	return change.Start{Session: session.Origin, Time: session.Began, Reflog: tree.Reflog, Elsewhere: session.Made, Rules: session.RulesIn(root)}
+	return change.Start{Session: session.Origin, Time: session.Began, Reflog: tree.Reflog, Elsewhere: session.Made, Rules: session.RulesIn(root), Passed: session.Passed}
 }

@@ -16,7 +16,7 @@ import (
 
 // others are the projects besides root that a stop is judged in: those in which the session
 // has worked, worktrees that it made, projects below the directory of a client that was
-// started above them, and those where it was refused and has not passed since. Where trust
+// started above them, others to which its commands lead, and those where it was refused and has not passed since. Where trust
 // is enforced only approved ones count. unnamed are new worktrees of which nothing shows whose
 // they are.
 func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
@@ -43,6 +43,17 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 	}
 	mentioned, unnamed := c.mentioned(ctx, root, payload, session)
 	for _, root := range mentioned {
+		add(c.nearest(root))
+	}
+	visited := c.beside(payload, session, slices.Concat([]string{root}, session.Roots, roots))
+	if len(visited) > 0 {
+		c.update(payload, root, session, func(s *footprint.Session) {
+			for _, root := range visited {
+				s.Visit(paths.Canonical(root))
+			}
+		})
+	}
+	for _, root := range visited {
 		add(c.nearest(root))
 	}
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {

@@ -316,18 +316,81 @@ var everyday = map[string]func(s *scene) fields{
 		s.commit("deep/file", "1")
 		s.git("sparse-checkout", "set", "--no-cone", "/*", "!/deep")
 	}),
-	"a shallow clone":            works(func(s *scene) { s.shallow() }),
-	"a huge untracked folder":    works(func(s *scene) { s.many(3000) }),
-	"a large file":               works(func(s *scene) { write(s.t, s.path("large"), strings.Repeat("x\n", 5<<20)) }),
-	"names of every kind":        works(func(s *scene) { write(s.t, s.path("new\nline \"é\" \xff"), "1") }),
-	"a link to itself":           works(func(s *scene) { check(s.t, os.Symlink("loop", s.path("loop"))) }),
-	"a link to nowhere":          works(func(s *scene) { check(s.t, os.Symlink("/nowhere", s.path("gone"))) }),
-	"a file that is read-only":   works(func(s *scene) { check(s.t, os.Chmod(s.path("f"), 0o400)) }),
-	"a deleted file":             works(func(s *scene) { check(s.t, os.Remove(s.path("f"))) }),
-	"a name in other letters":    works(func(s *scene) { s.git("mv", "f", "F") }),
-	"lines that end differently": works(func(s *scene) { s.git("config", "core.autocrlf", "true"); write(s.t, s.path("f"), "1\r\n") }),
-	"a lock that git left":       works(func(s *scene) { write(s.t, s.path(".git/index.lock"), "") }),
-	"a clock that was set back":  works(func(s *scene) { s.now = func() time.Time { return time.Now().Add(-48 * time.Hour) } }),
+	"a shallow clone":                       works(func(s *scene) { s.shallow() }),
+	"a huge untracked folder":               works(func(s *scene) { s.many(3000) }),
+	"a large file":                          works(func(s *scene) { write(s.t, s.path("large"), strings.Repeat("x\n", 5<<20)) }),
+	"names of every kind":                   works(func(s *scene) { write(s.t, s.path("new\nline \"é\" \xff"), "1") }),
+	"a link to itself":                      works(func(s *scene) { check(s.t, os.Symlink("loop", s.path("loop"))) }),
+	"a link to nowhere":                     works(func(s *scene) { check(s.t, os.Symlink("/nowhere", s.path("gone"))) }),
+	"a file that is read-only":              works(func(s *scene) { check(s.t, os.Chmod(s.path("f"), 0o400)) }),
+	"a deleted file":                        works(func(s *scene) { check(s.t, os.Remove(s.path("f"))) }),
+	"a name in other letters":               works(func(s *scene) { s.git("mv", "f", "F") }),
+	"lines that end differently":            works(func(s *scene) { s.git("config", "core.autocrlf", "true"); write(s.t, s.path("f"), "1\r\n") }),
+	"a lock that git left":                  works(func(s *scene) { write(s.t, s.path(".git/index.lock"), "") }),
+	"a clock that was set back":             works(func(s *scene) { s.now = func() time.Time { return time.Now().Add(-48 * time.Hour) } }),
+	"a question, and git tidies up":         during(func(s *scene) { s.git("gc", "-q", "--prune=now"); s.git("pack-refs", "--all") }),
+	"a question, and a fetch brings tags":   during(func(s *scene) { s.git("tag", "v9"); s.git("update-ref", "refs/remotes/origin/new", "HEAD") }),
+	"a question, and the branch is renamed": during(func(s *scene) { s.git("branch", "-m", "trunk") }),
+	"a question, and a person stages":       during(func(s *scene) { s.git("add", "red") }),
+	"a question, and Git LFS is set up": during(func(s *scene) {
+		s.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+		s.git("config", "filter.lfs.smudge", "git-lfs smudge -- %f")
+		s.git("config", "filter.lfs.required", "true")
+	}),
+	"a question, and the index gets another form": during(func(s *scene) { s.git("update-index", "--index-version", "4", "--split-index", "--untracked-cache") }),
+	"a question, and the repository moves out":    during(func(s *scene) { s.git("init", "-q", "--separate-git-dir", filepath.Join(s.state, "git")) }),
+	"a question, and a file is saved as it was":   during(func(s *scene) { write(s.t, s.path("f.new"), "1"); check(s.t, os.Rename(s.path("f.new"), s.path("f"))) }),
+	"a question, and a backup links files":        during(func(s *scene) { check(s.t, os.Link(s.path("f"), filepath.Join(s.state, "backup"))) }),
+	"a question, and the project is restored from a backup": during(func(s *scene) {
+		check(s.t, os.CopyFS(s.root+".new", os.DirFS(s.root)))
+		check(s.t, os.RemoveAll(s.root))
+		check(s.t, os.Rename(s.root+".new", s.root))
+	}),
+	"a question, and a stash is dropped": func(s *scene) fields {
+		write(s.t, s.path("f"), "2")
+		s.git("stash", "-q")
+		return during(func(s *scene) { s.git("stash", "drop", "-q") })(s)
+	},
+	"a question, and an old worktree is pruned": func(s *scene) fields {
+		dir := filepath.Join(s.state, "old")
+		s.git("worktree", "add", "-q", dir)
+		return during(func(s *scene) { check(s.t, os.RemoveAll(dir)); s.git("worktree", "prune") })(s)
+	},
+	"a person amends after a pass":            after(func(s *scene) { s.red(); s.git("add", "-A"); s.git("commit", "-q", "--amend", "--no-edit") }),
+	"a person changes how git writes lines":   after(func(s *scene) { s.red(); s.git("config", "core.autocrlf", "true") }),
+	"a person is in a rebase after a pass":    after(func(s *scene) { check(s.t, os.Remove(s.path("g"))); s.conflict("rebase", "main"); s.red() }),
+	"a person restores a backup after a pass": after(func(s *scene) { s.red(); check(s.t, os.Remove(s.path("f"))); write(s.t, s.path("f"), "1") }),
+	"a session goes on after a restart, and a person has worked": after(func(s *scene) {
+		s.red()
+		s.call(hook.SessionEnd, fields{"reason": "other"})
+		s.call(hook.SessionStart, fields{"source": "resume"})
+	}),
+	"the agent commits what has passed": func(s *scene) fields {
+		s.prompt("do it", nil)
+		write(s.t, s.path("g"), "")
+		wantAllow(s.t, s.stop(nil))
+		s.prompt("commit it", nil)
+		s.commit("g", "")
+		return nil
+	},
+	"a look by commands into another red project of a person": func(s *scene) fields {
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+		write(s.t, filepath.Join(other, "red"), "")
+		s.later()
+		s.prompt("what is in other?", nil)
+		return s.runs("cat ../other/red")
+	},
+	"another session works in a project that this one looks into": func(s *scene) fields {
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+		s.prompt("what is in other?", nil)
+		s.prompt("break it", fields{"session_id": "s2", "cwd": other})
+		write(s.t, filepath.Join(other, "red"), "")
+		return s.runs("cat ../other/f")
+	},
 	"background work": func(s *scene) fields {
 		s.prompt("do it", nil)
 		write(s.t, s.path("g"), "")
@@ -342,6 +405,23 @@ func asks(before func(*scene)) func(*scene) fields {
 		s.prompt("what is this?", nil)
 		return nil
 	}
+}
+
+// during is a question on a red tree, and what happens until it is answered.
+func during(meanwhile func(*scene)) func(*scene) fields {
+	return func(s *scene) fields {
+		s.red()
+		s.prompt("what is this?", nil)
+		meanwhile(s)
+		return nil
+	}
+}
+
+// runs is the stop of a session whose transcript shows a shell command.
+func (s *scene) runs(command string) fields {
+	path := filepath.Join(s.state, "runs.jsonl")
+	write(s.t, path, fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":%q}}]}}`+"\n", command))
+	return fields{"transcript_path": path}
 }
 
 // after is a question after a pass, since which a person has worked.

@@ -102,6 +102,7 @@ type call struct {
 	answered   journal.Position // behind that of its answer
 	journalErr error
 	passed     []string // where the project was looked for
+	read       reading  // of the session's transcript, at this call
 }
 
 // Journal is the journal of a state directory, for those who write it: it keeps as much

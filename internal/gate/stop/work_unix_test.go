@@ -995,6 +995,24 @@ func (s *scene) commit(name, content string) {
 	r.Commit(name)
 }
 
+// Commands say where they work in their own words alone.
+func TestWorkInAnotherProjectByCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"cd ../other && touch red", "git -C ../other add -A", `touch "$(dirname "$PWD")"/other/red`} {
+		s := newWork(t)
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		check(t, trust.NewStore(s.state).Approve(other, time.Now()))
+		s.prompt("do it", nil)
+		wantAllow(t, s.stop(s.runs("cat ../other/f")))
+		write(t, filepath.Join(other, "red"), "")
+		wantBlock(t, s.stop(s.runs(command)), other)
+		wantBlock(t, s.stop(s.runs("true")), other) // it is red, whatever is said of it
+		check(t, os.Remove(filepath.Join(other, "red")))
+		wantAllow(t, s.stop(s.runs("true")))
+	}
+}
+
 func TestE12WorkThatLeftTheTree(t *testing.T) {
 	t.Parallel()
 	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
@@ -1054,6 +1072,38 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		git(s, "switch", "-q", "main")
 		write(t, s.path("g"), "")
 		wantAllow(t, s.stop(nil), "no gate has seen commits on hidden")
+	})
+	t.Run("commits that only a remote or a tag has are told", func(t *testing.T) {
+		for name, keep := range map[string][]string{"origin/hidden": {"update-ref", "refs/remotes/origin/hidden", "HEAD"}, "wip": {"tag", "wip"}} {
+			s := newWork(t)
+			s.prompt("do it", nil)
+			git(s, "switch", "-q", "--detach")
+			s.commit("red", "")
+			git(s, keep...)
+			git(s, "switch", "-q", "main")
+			wantAllow(t, s.stop(nil), "no gate has seen commits on "+name)
+		}
+	})
+	t.Run("commits that have passed are not told", func(t *testing.T) {
+		for _, later := range []bool{false, true} {
+			s := newWork(t)
+			s.prompt("do it", nil)
+			git(s, "switch", "-q", "-c", "feature")
+			if write(t, s.path("green"), ""); later {
+				wantAllow(t, s.stop(nil))
+				s.prompt("commit it", nil)
+			}
+			s.commit("green", "")
+			wantAllow(t, s.stop(nil))
+			s.prompt("and now something else", nil)
+			git(s, "switch", "-q", "main")
+			wantAllow(t, s.stop(nil))
+			s.prompt("go back and go on", nil)
+			git(s, "switch", "-q", "feature")
+			s.commit("red", "")
+			git(s, "switch", "-q", "main")
+			wantAllow(t, s.stop(nil), "no gate has seen commits on feature")
+		}
 	})
 	t.Run("a stash is told", func(t *testing.T) {
 		s := newWork(t)

@@ -51,6 +51,11 @@ func TestManyCommits(t *testing.T) {
 	if text := out.String(); !strings.HasPrefix(text, merge+"\ndiff --git a/both b/both\n") || !strings.Contains(text, "\n"+root+"\ndiff --git a/a b/a\n") || strings.Count(text, "diff --git") != 4 || err != nil {
 		t.Error(err, text)
 	}
+	repo.Git("tag", "wip", theirs)
+	repo.Git("update-ref", "refs/remotes/origin/x", theirs)
+	if shared, err := at(repo).SharedWith(t.Context(), theirs); !cmp.Equal(shared, []string{"origin/x", "wip"}) || err != nil {
+		t.Error(shared, err)
+	}
 	if branches, err := at(repo).BranchesWith(t.Context(), theirs, root); !cmp.Equal(branches, []string{"main", "theirs"}) || err != nil {
 		t.Error(branches, err)
 	}

@@ -63,6 +63,15 @@ func (r Repo) IgnoredBy(ctx context.Context, places []string) (map[string]Rule, 
 
 // BranchesWith lists the local branches that have one of some commits. All must be ids that git gave.
 func (r Repo) BranchesWith(ctx context.Context, commits ...string) ([]string, error) {
+	return r.refsWith(ctx, commits, "refs/heads")
+}
+
+// SharedWith lists the branches of remotes and the tags that have one of some commits. All must be ids that git gave.
+func (r Repo) SharedWith(ctx context.Context, commits ...string) ([]string, error) {
+	return r.refsWith(ctx, commits, "refs/remotes", "refs/tags")
+}
+
+func (r Repo) refsWith(ctx context.Context, commits []string, below ...string) ([]string, error) {
 	if len(commits) == 0 {
 		return nil, nil
 	}
@@ -70,7 +79,7 @@ func (r Repo) BranchesWith(ctx context.Context, commits ...string) ([]string, er
 	for _, commit := range commits {
 		args = append(args, "--contains="+commit)
 	}
-	out, err := r.output(ctx, append(args, "refs/heads")...)
+	out, err := r.output(ctx, append(args, below...)...)
 	if err != nil {
 		return nil, err // a name may be cut off
 	}

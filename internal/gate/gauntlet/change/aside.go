@@ -19,7 +19,7 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 		return nil
 	}
 	if p.Git {
-		if branches := w.branches(ctx, scope, p); len(branches) > 0 {
+		if branches := w.branches(ctx, scope, p, since); len(branches) > 0 {
 			all = append(all, "commits on "+list(branches))
 		}
 		if newer(stashLog(w.common(p)), since.Time) {
@@ -60,14 +60,18 @@ func stampOf(files []string) (stamp string) {
 	return stamp
 }
 
-// branches are those that have a commit of the session's that HEAD does not have.
-func (w *Worktree) branches(ctx context.Context, scope Scope, p Position) (names []string) {
-	outside, err := w.repo.Outside(ctx, scope.Made, p.Head)
+// branches are those that have a commit of the session's that HEAD does not have, and no HEAD had at which the gates
+// passed. Where no branch here has it, a remote or a tag may.
+func (w *Worktree) branches(ctx context.Context, scope Scope, p Position, since Start) (names []string) {
+	outside, err := w.repo.Outside(ctx, scope.Made, append([]string{p.Head}, since.Passed...)...)
 	if err != nil {
 		return nil // it is only told
 	}
 	const most = 100 // on the command line; the latest
-	names, _ = w.repo.BranchesWith(ctx, outside[max(0, len(outside)-most):]...)
+	outside = outside[max(0, len(outside)-most):]
+	if names, err = w.repo.BranchesWith(ctx, outside...); err == nil && len(names) == 0 {
+		names, _ = w.repo.SharedWith(ctx, outside...)
+	}
 	return names
 }
 

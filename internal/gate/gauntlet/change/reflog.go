@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
@@ -21,6 +22,8 @@ type Start struct {
 	Reflog  Reflog    // of HEAD then; zero: not known, Time counts
 	// Elsewhere are commits that the session made in other worktrees.
 	Elsewhere []string
+	// Passed are commits that HEAD was when gates passed in this session.
+	Passed []string
 	// Rules are those by which git ignored files then, see KeepRules; empty: not known, Time counts.
 	Rules string
 }
@@ -52,6 +55,25 @@ func ReflogOf(root string) Reflog {
 	}
 	defer file.Close()
 	return reflogAt(file, size)
+}
+
+// HeadOf is the commit that HEAD is in the worktree at root, as its reflog has it; empty where that is not known.
+func HeadOf(root string) string {
+	file, size, err := reflogOf(root)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	const enough = 64 << 10 // for one entry
+	text := make([]byte, min(size, enough))
+	if _, err := file.ReadAt(text, size-int64(len(text))); err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if last, _ := parseMove(lines[len(lines)-1]); git.IsID(last.to) {
+		return last.to
+	}
+	return ""
 }
 
 // GoesOn reports whether the reflog of the worktree at root still begins so.

@@ -1,0 +1,46 @@
+//go:build unix
+
+package footprint
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+func TestLeads(t *testing.T) {
+	dir := filepath.ToSlash(t.TempDir())
+	top, stands := dir+"/work/other", []string{dir + "/work/project"}
+	for command, want := range map[string]bool{
+		`touch ../other/red`:                         true,
+		`cd ../other && make`:                        true,
+		`git -C ../other add -A`:                     true,
+		`npm --prefix=../other run gen`:              true,
+		`cd lib && touch ../../other/red`:            true,
+		`touch ../../work/other/red`:                 true,
+		`touch ` + dir + `/work/other/red`:           true,
+		`touch ~/work/other/red`:                     true,
+		`touch $HOME/work/other/red`:                 true,
+		`touch ${WORK}/other/red`:                    true,
+		`cd \"$(dirname \"$PWD\")\"/other`:           true,
+		`cd $(dirname $PWD)/other`:                   true,
+		`make\ncd ../other`:                          true,
+		`for d in ../*/other; do touch $d/red; done`: true,
+		`touch other/red`:                            false,
+		`cd other`:                                   false,
+		`cat ./other/f`:                              false,
+		`cat work/other/f`:                           false,
+		`cat src/other/f`:                            false,
+		`cat ../src/other/f`:                         false,
+		`cat $HOME/src/other/f`:                      false,
+		`cat /elsewhere/other/f`:                     false,
+		`curl localhost/other`:                       false,
+		`curl \"/other\"`:                            false,
+		`git clone https://host/work/other.git`:      false,
+		`cat ../other.txt`:                           false,
+		`cat ../another/f`:                           false,
+	} {
+		if got := Leads([]byte(`{"command":"`+command+`"}`), top, stands); got != want {
+			t.Errorf("%s: %t", command, got)
+		}
+	}
+}
