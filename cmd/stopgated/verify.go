@@ -110,7 +110,7 @@ func printReport(out io.Writer, path string, r store.Report) error {
 		fmt.Fprintln(out, note)
 	}
 	for _, subject := range heldSubjects(r) {
-		fmt.Fprintf(out, "%s is held: the daemon does nothing for it any more, and goes on with the others\n", subject)
+		fmt.Fprintf(out, "%s is held: the daemon does nothing more for it; the others continue\n", subject)
 	}
 	if r.Trimmed != nil {
 		fmt.Fprintln(out, *r.Trimmed)

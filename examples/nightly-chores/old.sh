@@ -1,2 +1,2 @@
-# Nothing calls this any more.
+# Nothing calls this now.
 echo old

@@ -129,6 +129,7 @@ func newRoot(name string) *cobra.Command {
 	}
 	root.AddCommand(newExitCodes())
 	addCompletion(root, groupTools)
+	addGuesses(root)
 	fitSystem(root)
 	showFirstScreen(root)
 	return root

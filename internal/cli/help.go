@@ -40,24 +40,34 @@ func showFirstScreen(root *cobra.Command) {
 }
 
 func printFirstScreen(root *cobra.Command, out io.Writer) {
-	p := term.PaintFor(out)
-	fmt.Fprintf(out, "%s\n\n%s\n", root.Long, p.Bold("The first day:"))
+	firstScreen(root, out, term.PaintFor(out), min(widest, term.WidthOf(out)))
+}
+
+// firstScreen is the first screen in lines of at most width columns.
+func firstScreen(root *cobra.Command, out io.Writer, p term.Paint, width int) {
+	fmt.Fprintf(out, "%s\n\n%s\n", lines(root.Long, width), p.Bold("The first day:"))
 	for _, name := range firstDay {
 		if cmd, _, err := root.Find([]string{name}); err == nil {
-			fmt.Fprintln(out, groupRow(root.Name()+" "+name, cmd.Short, len(root.Name())+7))
+			fmt.Fprintln(out, groupRow(root.Name()+" "+name, cmd.Short, len(root.Name())+7, width))
 		}
 	}
 	fmt.Fprintln(out)
 
 	for _, g := range root.Groups() {
-		printGroup(root, g, p, out)
+		printGroup(root, g, p, width, out)
 	}
-	fmt.Fprintf(out, "Usage: %[1]s COMMAND (\"%[1]s COMMAND --help\" shows flags and examples)\n%[2]s\n", root.Name(), exitCodesLine)
+	usage := fmt.Sprintf("Usage: %[1]s COMMAND (\"%[1]s COMMAND --help\" shows flags and examples)", root.Name())
+	fmt.Fprintf(out, "%s\n%s\n", lines(usage, width), lines(exitCodesLine, width))
 }
+
+// widest is how wide the first screen is where the terminal is not narrower.
+const widest = 80
+
+func lines(text string, width int) string { return strings.Join(term.Reflow(text, width), "\n") }
 
 // printGroup lists the commands of a group. Those of the first day are listed already, and of the
 // ones that are seldom typed, as most are called by hooks and scripts, the names are enough.
-func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, out io.Writer) {
+func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, width int, out io.Writer) {
 	var names []string
 	var rows []string
 	for _, cmd := range root.Commands() {
@@ -66,20 +76,20 @@ func printGroup(root *cobra.Command, g *cobra.Group, p term.Paint, out io.Writer
 		}
 		names = append(names, cmd.Name())
 		if row, joined := inOneRow[cmd.Name()]; joined { // it follows the other
-			rows[len(rows)-1] = groupRow(row.with+", "+cmd.Name(), row.short, longestRow)
+			rows[len(rows)-1] = groupRow(row.with+", "+cmd.Name(), row.short, longestRow, width)
 			continue
 		}
-		rows = append(rows, groupRow(cmd.Name(), cmd.Short, longestRow))
+		rows = append(rows, groupRow(cmd.Name(), cmd.Short, longestRow, width))
 	}
 	if g.ID == groupTools {
-		rows = term.Wrapped("  ", strings.Join(names, ", "), 80)
+		rows = term.Wrapped("  ", strings.Join(names, ", "), width)
 	}
 	fmt.Fprintln(out, p.Bold(g.Title))
 	fmt.Fprintln(out, strings.Join(rows, "\n"))
 }
 
-func groupRow(name, short string, width int) string {
-	return fmt.Sprintf("  %-*s  %s", width, name, short)
+func groupRow(name, short string, longest, width int) string {
+	return strings.Join(term.HelpRow(fmt.Sprintf("  %-*s  ", longest, name), short, width), "\n")
 }
 
 // newExitCodes is a page of the help, not a command.

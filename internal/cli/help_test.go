@@ -93,3 +93,16 @@ func explains(t *testing.T, cmd *cobra.Command) {
 		}
 	}
 }
+
+// In a narrow terminal nothing of the first screen is broken in the middle of a word.
+func TestTheFirstScreenFitsANarrowTerminal(t *testing.T) {
+	for _, width := range []int{60, 80} {
+		var out strings.Builder
+		firstScreen(Tree(), &out, false, width)
+		for line := range strings.Lines(out.String()) {
+			if cells := term.Cells(strings.TrimRight(line, "\n")); cells > width {
+				t.Errorf("%d columns, want at most %d: %q", cells, width, line)
+			}
+		}
+	}
+}

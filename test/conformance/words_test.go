@@ -129,6 +129,36 @@ var phrases = []phrase{
 		instead: "archive", why: "the command is called archive",
 		sample: "puts old pipelines away",
 	},
+	{
+		pattern: `exclude each other`,
+		instead: `"A and B cannot be combined"`, why: "the usual words",
+		sample: "--user and --local exclude each other",
+	},
+	{
+		pattern: `any more`,
+		instead: "no longer", why: "reads like a translation",
+		sample: "the link is not valid any more",
+	},
+	{
+		pattern: `red (?:gates?|checks?|reviews?)`,
+		instead: "failed", why: "the glossary has passed and failed",
+		sample: "red gates block no stop",
+	},
+	{
+		pattern: `(?:it|what|project|session)s? stands? (?:here|there)`,
+		instead: "is shown, is listed, appears", why: "reads like a translation",
+		sample: "what stands here may be old",
+	},
+	{
+		pattern: `(?:comes?|goes?|grows?|ends?|starts?|closes?|removed|finds?|reloads?|catch(?:es)? up)(?: (?:on|it|them|the \w+))? by (?:itself|themselves)`,
+		instead: "automatically; appears, continues, is updated", why: "reads like a translation",
+		sample: "what is missing comes by itself",
+	},
+	{
+		pattern: `what (?:still )?runs for it`,
+		instead: "name what runs: its pipeline, its agents", why: "hides what runs",
+		sample: "what runs for it asks you something",
+	},
 }
 
 func TestUsersReadPlainEnglish(t *testing.T) {

@@ -19,10 +19,10 @@ type userText struct {
 	text string
 }
 
-// userTexts are the strings of the programs, the documents, the examples and what scripts print.
+// userTexts are the strings of the programs, the web pages, the documents, the examples, the plugin and what scripts print.
 func userTexts(t *testing.T) (all []userText) {
 	t.Helper()
-	for _, root := range []string{"README.md", "CONTRIBUTING.md", "cmd", "docs", "examples", "internal", "packaging", "scripts"} {
+	for _, root := range []string{"README.md", "CONTRIBUTING.md", "action.yml", "cmd", "docs", "examples", "internal", "packaging", "plugin", "scripts"} {
 		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -62,7 +62,8 @@ func textsOf(t *testing.T, name string) []userText {
 		return goTexts(t, name, page(t, name))
 	case root == "scripts":
 		return scriptTexts(name, page(t, name))
-	case root == "examples", root == "packaging", strings.HasSuffix(name, ".json"): // schemas have descriptions
+	case root == "examples", root == "packaging", root == "action.yml", strings.HasSuffix(name, ".json"), // schemas have descriptions
+		strings.HasSuffix(name, ".html"):
 		return []userText{{name, 1, page(t, name)}}
 	default:
 		return nil

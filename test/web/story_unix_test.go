@@ -53,7 +53,7 @@ func (s *stage) story() {
 		return event.Record{Call: journal.NewID(), Session: toldSession, Project: s.root, Kind: event.Answered, Event: name, Decision: "allow", Time: at(minutes)}
 	}
 	found := gate("review:src:quality", event.GateFailed, "2 violations", 38_400, s.log("quality", "raw", []review.Violation{
-		{ID: "a1", File: "src/login.sh", Line: "3", Issue: "The password stands in the code, and everybody who can read the repository has it.", Fix: "Read it from the environment.", Priority: "critical", Status: review.New},
+		{ID: "a1", File: "src/login.sh", Line: "3", Issue: "The password is in the code, so everyone who can read the repository has it.", Fix: "Read it from the environment.", Priority: "critical", Status: review.New},
 		{ID: "b2", File: "src/login.sh", Line: "4-6", Issue: "A wrong password leaves no trace, so that trying many goes unnoticed.", Priority: "medium", Status: review.New},
 	}))
 	found.Cost.USD = 0.0825
@@ -139,7 +139,7 @@ func TestIssue18WhyDidItStop(t *testing.T) {
 	b := open(t, s.ui().Link)
 	b.look(phone, false)
 	b.visit("/sessions/" + toldSession)
-	b.sees("Allowed: 4 gates passed, 2 of them before for exactly this content")
+	b.sees("Allowed: 4 gates passed, 2 of them earlier for exactly this content")
 	b.sees("Take it from SHOP_PASSWORD")
 	b.sees("src/login.sh:3")
 	b.visit("/stops/" + lintStop)

@@ -60,7 +60,7 @@ type Owner struct {
 	Vars     map[string]string `json:"vars,omitempty"`
 	Step     string            `json:"step"`           // or done, failed, cancelled
 	Status   string            `json:"status"`         // queued, running, waiting, done, failed, cancelled, held
-	Held     string            `json:"held,omitempty"` // why nothing moves it any more: its record is damaged
+	Held     string            `json:"held,omitempty"` // why it is held: its record is damaged
 	Error    string            `json:"error,omitempty"`
 	Reason   string            `json:"reason,omitempty"` // why it waits, failed or was cancelled
 	Created  time.Time         `json:"created"`

@@ -25,7 +25,7 @@ fixed, a review finds a secret, workers fix a queue of bugs, and a pipeline asks
 Nothing of yours is read or changed, and nothing is left afterwards.
 
 It prints a link to the web page of its daemon. On a terminal it stays until Ctrl-C, so that you can
-look around and answer. In a pipe it plays once, answers by itself, and ends.
+look around and answer. In a pipe it plays once, answers automatically, and ends.
 
 Exit code 0: played. 1: something went wrong. 3: it could not run. 130: interrupted.`,
 		Example: `  stopgate demo

@@ -36,7 +36,7 @@ func (s *stage) stop(ctx context.Context, session string, allowed bool) error {
 		return err
 	}
 	if a.Blocks == allowed {
-		return fmt.Errorf("the stop of %s was not answered as it should: %s%s", session, a.Reason, a.Message)
+		return fmt.Errorf("unexpected answer to the stop of %s: %s%s", session, a.Reason, a.Message)
 	}
 	if allowed {
 		gates := strings.TrimPrefix(plain.Line(a.Message), "stopgate: ")

@@ -46,7 +46,7 @@ type attester struct {
 func newAttester(cmd *cobra.Command, h *here.Place, options gauntlet.Options) (*attester, error) {
 	for _, flag := range []string{"gate", "commit", "uncommitted", "base-branch"} { // checks are told the base
 		if cmd.Flags().Changed(flag) {
-			return nil, term.BadUsage(fmt.Errorf("--attest and --%s exclude each other: all gates must pass, against the base of the configuration", flag), "see: stopgate run --help")
+			return nil, term.BadUsage(fmt.Errorf("--attest and --%s cannot be combined: all gates must pass, against the base of the configuration", flag), "see: stopgate run --help")
 		}
 	}
 	if err := trust.RequirePerson("attest: the key is a person's", true); err != nil {

@@ -125,7 +125,7 @@ func onExpiry(d *daemonapi.Decision) string {
 	case d.OnExpiry != "go_on", d.Source == "budget":
 		return cancelled
 	case d.Source == "question":
-		return "then the agent is told to decide by itself"
+		return "then the agent is told to decide on its own"
 	case d.Source == "approval":
 		return "then it is denied"
 	case len(d.Options) > 0 && d.Options[0].Name != "done":

@@ -77,7 +77,7 @@ func TestOnExpiry(t *testing.T) {
 		{"idle", "done", "nudge", "then the step counts as done"},
 		{"idle", "cancel", "nudge", "then it is cancelled"},
 		{"prompt", "go_on", "done", "then it is cancelled"},
-		{"question", "go_on", "Red", "then the agent is told to decide by itself"},
+		{"question", "go_on", "Red", "then the agent is told to decide on its own"},
 		{"plan", "go_on", "accept", "then the answer is accept"},
 		{"approval", "go_on", "approve", "then it is denied"},
 		{"budget", "go_on", "extend", "then it is cancelled"},

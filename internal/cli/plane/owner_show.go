@@ -174,7 +174,7 @@ func (s *ownerShow) Lines(p term.Paint, width, height int) []string {
 func (s *ownerShow) about(now time.Time) string {
 	o := &s.owner
 	if o.Status == ownerHeld && o.Created.IsZero() {
-		return "nothing else is known of it; " + givesUp(o)
+		return "nothing else is known about it; " + givesUp(o)
 	}
 	text := "in " + term.Shown(o.Project) + ", started at " + term.Clock(o.Created, now)
 	if atEnd(o) && o.Status != ownerHeld {

@@ -160,8 +160,8 @@ func newOwnerCancel(group string) *cobra.Command {
 		Long: `Cancel ` + anOwner(group) + `: stop the current step, then run only what the runbook defines as on_cancel. One that
 has ended stays as it is. The daemon's own agents cannot run this command.
 
-With --give-up, give up one that is held because its record is damaged: end what runs for it, and
-forget it. Its workspace stays; see stopgate workspace list.
+With --give-up, give up one that is held because its record is damaged: end what it runs, and
+remove it from the list. Its workspace stays; see stopgate workspace list.
 
 Exit code 0: cancelled, or it had already ended. 1: it is held, or this is an agent's shell. 2: no
 such id; the others are cancelled anyway. 3: the daemon could not be started, or the machine of the

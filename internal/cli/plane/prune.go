@@ -34,13 +34,13 @@ func NewPrune() *cobra.Command {
 		Long: `Remove pipelines and agent runs that have ended, with their logs and files, and trim their events
 from the daemon's store. Removed are those that ended longer ago than retention.keep in the global
 config (30 days), and then the oldest until the rest takes at most retention.keep_size (1 GiB).
-The daemon does this by itself once an hour; this command does it now, and asks first.
+The daemon does this automatically, once an hour; this command does it now, and asks first.
 
 What has not ended is never removed. stopgate log verify shows what was trimmed, when and by whom.
 The daemon is started if it is not running, except with --dry-run. Its agents cannot run this command.
 
-Exit code 0: removed, or nothing to remove. 1: not confirmed, or something could not be removed.
-2: usage error. 3: the daemon could not be started, or is not running with --dry-run.`,
+Exit code 0: removed, or nothing to remove. 1: not confirmed, there is no terminal to
+ask, or something could not be removed. 2: usage error. 3: the daemon could not be started, or is not running with --dry-run.`,
 		Example: `  stopgate prune --dry-run
   stopgate prune --older-than 7d
   stopgate prune --yes --json | jq .bytes`,
@@ -57,7 +57,7 @@ Exit code 0: removed, or nothing to remove. 1: not confirmed, or something could
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		o.in = cmd.InOrStdin()
 		if stdin, ok := o.in.(*os.File); !o.yes && !o.dryRun && ok && !xterm.IsTerminal(int(stdin.Fd())) {
-			return term.BadUsage(errors.New("prune asks before it removes something, and there is no terminal"), "use --yes, or look first with --dry-run")
+			return term.WithHint(errors.New("cannot prune without a terminal; a script may pass --yes"), "look first with: stopgate prune --dry-run")
 		}
 		return notForAgents(cmd, args)
 	}

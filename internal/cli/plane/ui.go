@@ -69,11 +69,11 @@ func (o *uiOptions) check() error {
 	}
 	switch {
 	case o.Off && o.SignOut, (o.Off || o.SignOut) && (o.Listen != "" || o.open):
-		return term.BadUsage(errors.New("--off and --sign-out go with no other flag"), "see: stopgate help ui")
+		return term.BadUsage(errors.New("--off and --sign-out cannot be combined with other flags"), "see: stopgate help ui")
 	case (o.Cert == "") != (o.Key == ""):
-		return term.BadUsage(errors.New("--cert and --key need each other"), "for example: --cert site.pem --key site.key")
+		return term.BadUsage(errors.New("--cert and --key must be given together"), "for example: --cert site.pem --key site.key")
 	case o.Cert != "" && o.Listen == "":
-		return term.BadUsage(errors.New("--cert is for --listen"), "for example: stopgate ui --listen :8443 --cert site.pem --key site.key")
+		return term.BadUsage(errors.New("--cert needs --listen"), "for example: stopgate ui --listen :8443 --cert site.pem --key site.key")
 	}
 	if _, _, err := net.SplitHostPort(o.Listen); o.Listen != "" && err != nil {
 		return term.BadUsage(fmt.Errorf("--listen %q: %w", o.Listen, err), "for example: --listen :8443, or --listen 192.168.1.5:8443")

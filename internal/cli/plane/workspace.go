@@ -18,7 +18,7 @@ func NewWorkspace() *cobra.Command {
 		Use:   "workspace",
 		Short: "List and remove the workspaces of pipelines",
 		Long: `List and remove the worktrees and folders that were made for pipelines and agents. They are removed
-by themselves when a pipeline ends, unless its runbook keeps them or work would be lost.`,
+automatically when a pipeline ends, unless its runbook keeps them or work would be lost.`,
 		Example: `  stopgate workspace list
   stopgate workspace remove 3f9a12bc`,
 	}, newWorkspaceList(), newWorkspaceRemove())

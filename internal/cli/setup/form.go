@@ -49,8 +49,8 @@ func (f form) checks(found []proposal) (all []newCheck, err error) {
 func (f form) scope(worktrees int) (settings.Scope, error) {
 	fmt.Fprintln(f.Out, "\n"+term.PaintFor(f.Out).Bold("Where should the hooks be installed?")+`
   1  for you, in this project    .claude/settings.local.json
-  2  for the team                .claude/settings.json, committed
-                                 (teammates need stopgate on their PATH)
+  2  for the team                .claude/settings.json
+                                 (commit it; teammates need stopgate on their PATH)
   3  for you, in all projects    ~/.claude/settings.json
                                  (recommended if you use git worktrees)`)
 	proposal := "1"

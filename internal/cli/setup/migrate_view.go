@@ -63,7 +63,7 @@ func (v migrationView) Print(out io.Writer) {
 	}
 	switch {
 	case len(v.report.Plans) == 0:
-		fmt.Fprintf(out, "found nothing of %s\n", strings.Join(v.looked, ", "))
+		fmt.Fprintf(out, "found nothing from %s\n", strings.Join(v.looked, ", "))
 	case len(v.report.Changes) == 0:
 		fmt.Fprintln(out, "there is nothing to change")
 		v.printNext(out)

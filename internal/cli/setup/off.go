@@ -14,7 +14,7 @@ import (
 )
 
 // longestRecess keeps an "off" from being forgotten.
-const longestRecess = 7 * 24 * time.Hour
+const longestRecess = 7 * 24 * time.Hour // "7d" below
 
 func NewOff() *cobra.Command {
 	var length time.Duration
@@ -24,7 +24,7 @@ func NewOff() *cobra.Command {
 		Use:   "off --for DURATION",
 		Short: "Turn stopgate off in this project for a while",
 		Long: `Turn stopgate off in this project for a while: every stop is allowed, the log
-records it, Claude Code shows it, and it ends by itself. To turn it on earlier:
+records it, Claude Code shows it, and it ends automatically. To turn it on earlier:
 stopgate on`,
 		Example: `  stopgate off --for 1h --why "the build machine is down"`,
 		Args:    term.NoArgs,
@@ -33,7 +33,7 @@ stopgate on`,
 				return term.BadUsage(errors.New("--for is missing"), "for example: stopgate off --for 1h")
 			}
 			if length <= 0 || length > longestRecess {
-				return term.BadUsage(fmt.Errorf("--for must be more than 0 and at most %s", longestRecess), "for example: stopgate off --for 1h; to turn it on: stopgate on")
+				return term.BadUsage(errors.New("--for must be more than 0 and at most 7d"), "for example: stopgate off --for 1h; to turn it on: stopgate on")
 			}
 			if err := trust.RequirePerson("turn stopgate off", yes); err != nil {
 				return err

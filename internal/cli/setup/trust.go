@@ -374,10 +374,18 @@ func showTrust(ctx context.Context, out io.Writer, h *here.Place, asJSON bool) e
 	return term.Page(out, text.String())
 }
 
+// stateWord is a state in the words of stopgate status.
+func stateWord(s trust.State) string {
+	if s == trust.Untrusted {
+		return "not approved"
+	}
+	return string(s)
+}
+
 // print shows the state, what runs, and last how the files changed.
 func (v trustView) print(ctx context.Context, text io.Writer, p term.Paint, width int, h *here.Place, cfg contents, why error) {
 	out := term.ProseIn(text, width)
-	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.ConfigDir()), v.State)
+	fmt.Fprintf(out, "%s: %s\n", plain.Name(h.ConfigDir()), stateWord(v.State))
 	if v.Absent(os.Environ()) {
 		fmt.Fprintf(out, "%s %s: %s\n", plain.Name(paths.ProjectConfig(h.Root)), trust.NotInBranch, trust.GetHere)
 		return
@@ -388,7 +396,9 @@ func (v trustView) print(ctx context.Context, text io.Writer, p term.Paint, widt
 			fmt.Fprintf(out, "  %s\n", plain.Line(path))
 		}
 	}
-	if v.Enforced {
+	if v.Enforced && v.State == trust.Untrusted {
+		fmt.Fprintln(out, "nothing in it runs before you approve it with: stopgate trust")
+	} else if v.Enforced {
 		fmt.Fprintf(out, "while .gauntlet differs from what was approved, %s\n", v.WhereEdited)
 		if why != nil {
 			fmt.Fprintf(out, "  (%v)\n", why)
@@ -436,7 +446,7 @@ func (c contents) print(out io.Writer, verb string) {
 
 func printRunbooks(out io.Writer, verb string, runbooks []string) {
 	if len(runbooks) > 0 {
-		fmt.Fprintln(out, verb+", when started, these runbooks (see: stopgate runbook show):")
+		fmt.Fprintln(out, verb+" these runbooks when you start them (see: stopgate runbook show):")
 	}
 	for _, path := range runbooks {
 		fmt.Fprintf(term.Verbatim(out), "  %s\n", plain.Name(path))

@@ -46,7 +46,7 @@ func oddjobsIn(h *here.Place) ([]string, error) {
 
 func (v oddjobsView) print(text io.Writer, p term.Paint, width int, h *here.Place) {
 	out := term.ProseIn(text, width)
-	fmt.Fprintf(out, "%s: %s\n", plain.Name(paths.OddjobsRunbooks(h.Root)), v.State)
+	fmt.Fprintf(out, "%s: %s\n", plain.Name(paths.OddjobsRunbooks(h.Root)), stateWord(v.State))
 	if len(v.Changed) > 0 {
 		fmt.Fprintf(out, "changed since %s:\n", v.ApprovedAt.Local().Format(time.DateTime))
 	}

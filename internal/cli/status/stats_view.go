@@ -109,17 +109,17 @@ var gapOrder = []stops.GapKind{
 // gaps are the stops at which nothing was enforced; empty where there were none.
 func (s *stats) gaps() string {
 	var words []string
-	var counts []int
 	total := 0
 	for _, gap := range gapOrder {
-		n := s.Totals.Gaps[gap]
-		words, counts = append(words, gap.Word()), append(counts, n)
-		total += n
+		if n := s.Totals.Gaps[gap]; n > 0 {
+			words = append(words, fmt.Sprintf("%s (%d)", gap.Word(), n))
+			total += n
+		}
 	}
 	if total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("nothing was enforced at %d: %s", total, term.Tally(words, counts))
+	return fmt.Sprintf("nothing was enforced at %s: %s", plain.Count(total, "stop"), strings.Join(words, ", "))
 }
 
 // saved is what proofs saved, and what is not counted.

@@ -162,11 +162,11 @@ func silence(h *here.Place) (why, next string) {
 	const none = "No agent has stopped in this project yet"
 	switch {
 	case s.Dead != "":
-		return none + ", and none would be held back: " + s.Dead, "find out what is wrong: stopgate doctor"
+		return none + ", and no stop would be blocked: " + s.Dead, "find out what is wrong: stopgate doctor"
 	case len(s.Hooks) == 0:
-		return none + ", and none would be held back: the hooks are not installed", "install them: stopgate hooks install"
+		return none + ", and no stop would be blocked: the hooks are not installed", "install them: stopgate hooks install"
 	case s.Trust == "untrusted":
-		return none + ", and none would be held back: the project is not approved", "read what would run: stopgate trust --show; then approve it: stopgate trust"
+		return none + ", and no stop would be blocked: the project is not approved", "read what would run: stopgate trust --show; then approve it: stopgate trust"
 	}
 	return none, "test that a stop is blocked: stopgate doctor"
 }

@@ -92,7 +92,7 @@ func TestWhyInWords(t *testing.T) {
 		}},
 		"supervisor": {Session: "8f3c2a10-aaaa", Project: "/home/me/proj", Decision: "block", Trees: []event.Tree{proven}, Verdicts: []event.Verdict{
 			passed("gates"),
-			{Keeper: "supervisor", Outcome: "failed", Status: "not_completed", Blocked: true, Message: "the supervisor does not call the work complete (review 1 of at most 10)", Cost: event.Cost{USD: 0.25}, DurationMS: 31_000},
+			{Keeper: "supervisor", Outcome: "failed", Status: "not_completed", Blocked: true, Message: "the supervisor says the work is not complete (review 1 of at most 10)", Cost: event.Cost{USD: 0.25}, DurationMS: 31_000},
 		}},
 		"unanswered": {Kind: event.Received, Session: "8f3c2a10-aaaa", Project: "/home/me/proj"},
 	} {

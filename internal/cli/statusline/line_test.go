@@ -37,13 +37,13 @@ func TestLine(t *testing.T) {
 		"stopgate ✓ 2 gates passed":      {Project: true, Stop: stopped("allow", "passed", "passed", pass, proven)},
 		"stopgate ✓ unchanged":           {Project: true, Stop: stopped("allow", "passed", "unchanged")},
 		"stopgate ✓ no applicable gates": {Project: true, Stop: stopped("allow", "passed", "no_applicable_gates")},
-		"stopgate ✗ lint and test in src failed · 2 open · queue 1/3 · $0.42":       {Project: true, Stop: stopped("block", "failed", "failed", lint, test, pass), Open: 2, Done: 1, Queued: 3, USD: 0.4199},
-		"stopgate ! lint still failing · 1 open":                                    {Project: true, Stop: stopped("allow", "failed", "retry_limit_exceeded", lint), Open: 1},
-		"stopgate ! not enforced: not approved":                                     {Project: true, Stop: other("trust", "could_not_run", "untrusted", "never approved")},
-		"stopgate ! not enforced: could not run":                                    {Project: true, Stop: stopped("allow", "could_not_run", "infrastructure_error")},
-		"stopgate ! not enforced: mode: observe":                                    {Project: true, Stop: stopped("allow", "failed", "would_block", lint)},
-		"stopgate ✓ the supervisor calls the work complete · $1.00 · reviews $0.25": {Project: true, Stop: other("supervisor", "passed", "completed", "the supervisor calls the work complete"), USD: 1, Reviews: 0.25},
-		"stopgate ! hook command \"x\" failed":                                      {Project: true, Stop: other("guard", "failed", "reported", `hook command "x" failed`)},
+		"stopgate ✗ lint and test in src failed · 2 open · queue 1/3 · $0.42":         {Project: true, Stop: stopped("block", "failed", "failed", lint, test, pass), Open: 2, Done: 1, Queued: 3, USD: 0.4199},
+		"stopgate ! lint still failing · 1 open":                                      {Project: true, Stop: stopped("allow", "failed", "retry_limit_exceeded", lint), Open: 1},
+		"stopgate ! not enforced: not approved":                                       {Project: true, Stop: other("trust", "could_not_run", "untrusted", "never approved")},
+		"stopgate ! not enforced: could not run":                                      {Project: true, Stop: stopped("allow", "could_not_run", "infrastructure_error")},
+		"stopgate ! not enforced: mode: observe":                                      {Project: true, Stop: stopped("allow", "failed", "would_block", lint)},
+		"stopgate ✓ the supervisor says the work is complete · $1.00 · reviews $0.25": {Project: true, Stop: other("supervisor", "passed", "completed", "the supervisor says the work is complete"), USD: 1, Reviews: 0.25},
+		"stopgate ! hook command \"x\" failed":                                        {Project: true, Stop: other("guard", "failed", "reported", `hook command "x" failed`)},
 	} {
 		if got := v.Line(false, math.MaxInt32); got != want {
 			t.Errorf("%q, want %q", got, want)

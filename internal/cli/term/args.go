@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -70,13 +71,28 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	}
 	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
 	cmd.SuggestionsMinimumDistance = 2 // letters
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	near := meant(cmd, args[0])
+	if near == nil {
+		near = cmd.SuggestionsFor(args[0])
+	}
+	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return BadUsage(err, hint)
 }
 
-// AtMostOne refuses flags that exclude each other.
+// meant are the commands that say that they are meant by a word. They come before those whose names
+// have nearly the same letters.
+func meant(cmd *cobra.Command, word string) (near []string) {
+	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, word) {
+			near = append(near, c.Name())
+		}
+	}
+	return near
+}
+
+// AtMostOne refuses flags that cannot be combined.
 func AtMostOne(cmd *cobra.Command, names ...string) error {
 	var set []string
 	for _, name := range names {
@@ -87,7 +103,7 @@ func AtMostOne(cmd *cobra.Command, names ...string) error {
 	if len(set) < 2 {
 		return nil
 	}
-	return BadUsage(errors.New(strings.Join(set, " and ")+" exclude each other"), "see: "+cmd.CommandPath()+" --help")
+	return BadUsage(errors.New(strings.Join(set, " and ")+" cannot be combined"), "see: "+cmd.CommandPath()+" --help")
 }
 
 // OneArg wants exactly one argument.

@@ -80,7 +80,7 @@ func commandRows(parent *cobra.Command, width int) (lines []string) {
 	}
 	for _, cmd := range parent.Commands() {
 		if cmd.IsAvailableCommand() {
-			lines = append(lines, helpRow(fmt.Sprintf("  %-*s   ", longest, cmd.Name()), cmd.Short, width)...)
+			lines = append(lines, HelpRow(fmt.Sprintf("  %-*s   ", longest, cmd.Name()), cmd.Short, width)...)
 		}
 	}
 	return lines
@@ -90,13 +90,13 @@ func flagRows(flags *pflag.FlagSet, width int) (lines []string) {
 	for line := range strings.Lines(flags.FlagUsages()) {
 		line = strings.TrimRight(line, "\n")
 		text := strings.LastIndex(line, "   ") + len("   ") // which nothing has but the space before the description
-		lines = append(lines, helpRow(line[:text], line[text:], width)...)
+		lines = append(lines, HelpRow(line[:text], line[text:], width)...)
 	}
 	return lines
 }
 
-// helpRow is a name and what it means, which goes on below where it began.
-func helpRow(name, meaning string, width int) []string {
+// HelpRow is a name and what it means, which continues below where it began.
+func HelpRow(name, meaning string, width int) []string {
 	const least = 20 // narrower columns have one word each
 	return Hang(name, Wrap(meaning, max(least, width-Cells(name))))
 }

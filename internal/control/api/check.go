@@ -75,7 +75,7 @@ func checkRemove(b daemonapi.RemoveWorkspace) error {
 func checkUI(b daemonapi.UIControl) error {
 	switch {
 	case b.Off && b.SignOut, (b.Off || b.SignOut) && b.Listen != "":
-		return invalid("off, sign_out and listen exclude each other")
+		return invalid("off, sign_out and listen cannot be combined")
 	case (b.Cert == "") != (b.Key == ""):
 		return invalid("cert and key are given both, or neither")
 	case b.Cert != "" && b.Listen == "":

@@ -160,7 +160,7 @@ func pictureOf(kind string) func(*server, *request) error {
 func (s *server) conversation(r *request) (any, error) {
 	after, before := r.query["after"], r.query["before"]
 	if after != "" && before != "" {
-		return nil, invalid("after and before exclude each other")
+		return nil, invalid("after and before cannot be combined")
 	}
 	part := Range{Before: after == "", Limit: r.wanted().Limit}
 	part.At, _ = strconv.ParseInt(cmp.Or(after, before), 10, 64) // was checked; 0 where neither is given

@@ -164,14 +164,14 @@ func Routes() []Route {
 			Query: paged(Parameter{"all", "1 for the last queue of each session that is at its end as well.", oneOrZero}, Parameter{"session", "Only that of this session, by tmux's name.", isText}),
 		},
 		Route{
-			Method: "GET", Path: "/v1/sessions", Summary: "The sessions of Claude Code in tmux that hooks have told of, the one whose state changed last first." + linked, Answer: []daemonapi.Session{}, handle: pages(Plane.Sessions),
+			Method: "GET", Path: "/v1/sessions", Summary: "The sessions of Claude Code in tmux that have called a hook, the one whose state changed last first." + linked, Answer: []daemonapi.Session{}, handle: pages(Plane.Sessions),
 			Query: paged(
 				Parameter{"session", "Only those in this session, by tmux's name.", isText},
 				Parameter{"status", "Only those with one of these states, separated by commas: " + strings.Join(sessionStates, ", ") + ".", several(sessionState)},
 			),
 		},
 		Route{
-			Method: "GET", Path: "/v1/seen", Summary: "The sessions of Claude Code that hooks have told of, in tmux or not, the one whose state changed last first, as far as the journal is kept." + linked, Answer: []daemonapi.Seen{}, handle: pages(Plane.Seen),
+			Method: "GET", Path: "/v1/seen", Summary: "The sessions of Claude Code that have called a hook, in tmux or not, the one whose state changed last first, as far as the journal is kept." + linked, Answer: []daemonapi.Seen{}, handle: pages(Plane.Seen),
 			Query: paged(
 				projectParam, Parameter{"session", "Only this one, by Claude Code's id.", isText},
 				Parameter{"status", "Only those with one of these states, separated by commas: " + strings.Join(seenStates, ", ") + ".", several(seenState)},

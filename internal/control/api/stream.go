@@ -113,9 +113,9 @@ func (r *request) log() (q LogQuery, err error) {
 	q.Tail, _ = strconv.Atoi(r.query["tail"])
 	switch {
 	case q.Follow && q.Limit > 0:
-		err = invalid("follow and limit exclude each other")
+		err = invalid("follow and limit cannot be combined")
 	case q.Tail > 0 && (q.Limit > 0 || q.Offset > 0):
-		err = invalid("tail excludes offset and limit")
+		err = invalid("tail cannot be combined with offset or limit")
 	}
 	return q, err
 }

@@ -129,7 +129,7 @@ func (d *daemon) tellHeld(subject, why string) {
 		if !d.first(ctx, subject, why) {
 			return
 		}
-		text := "Its record is damaged: " + why + ". Nothing is done for it any more; what it has running goes on. " +
+		text := "Its record is damaged: " + why + ". The daemon does nothing more for it; what it has running continues. " +
 			"Other pipelines are not affected. See stopgate log verify; stopgate pipeline cancel --give-up " + id + " gives it up"
 		err := d.people.Notify(ctx, o, engine.Effect{Kind: engine.NotifyPerson, Title: what + " is held", Text: text})
 		if err != nil {

@@ -38,7 +38,7 @@ func (p *plane) Workspaces(_ context.Context, q *api.Query) (page api.Page[daemo
 func (p *plane) keptWorkspace(k workspace.Kept) daemonapi.KeptWorkspace {
 	view := daemonapi.KeptWorkspace{
 		Name: filepath.Base(k.Dir), Path: k.Dir, Kind: string(k.Kind), Branch: k.Branch, Project: k.Project, Owner: k.Owner,
-		Kept: "its pipeline is not known any more",
+		Kept: "its pipeline is no longer known",
 	}
 	if o := p.core.known(k.Owner); o != nil {
 		w, _ := workspaceAt(o, k.Dir)

@@ -280,7 +280,7 @@ func (d *draft) discard(dir string) error {
 		case w.State == WorkspaceRemoving:
 			return nil
 		case w.State != WorkspaceStays:
-			return &Refusal{"conflict", "there is no such workspace any more"}
+			return &Refusal{"conflict", "the workspace no longer exists"}
 		}
 		d.fact(WorkspaceLeft{Name: name, Key: d.nextKey()})
 		d.effect(Effect{Kind: RemoveWorkspace, Workspace: d.task(name, w)})

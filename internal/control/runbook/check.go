@@ -171,7 +171,7 @@ func (d *decoder) checkReach(p *pipelineDraft) {
 		}
 		hint := "no transition leads to it"
 		if before := p.Steps[i-1]; before.OnDone == "" && before.Name != "" {
-			hint = "steps do not run in order by themselves: add on_done = " + strconv.Quote(s.Name) + " to step " + quote(before.Name)
+			hint = "steps do not run in order automatically: add on_done = " + strconv.Quote(s.Name) + " to step " + quote(before.Name)
 		}
 		d.fault(p.steps[i].at, "step "+quote(s.Name)+" is never reached", hint)
 		reach(s.Name)

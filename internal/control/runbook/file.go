@@ -206,7 +206,7 @@ func (d *decoder) commandFields(c *commandDraft) []field {
 		document.Key("schedule", &c.Schedule, document.Then(d.schedule(commandScheduleFields, "command_schedule"), func(v value, s Schedule) (Schedule, bool) {
 			c.scheduleAt = nodeOf(v).at
 			return s, true
-		}), "When it starts by itself: five cron fields, or a table."),
+		}), "When it starts automatically: five cron fields, or a table."),
 		document.Key("job", &c.Job, job, "Starting it adds a job to the fleet, which any machine with room may do: true, or a table."),
 	}
 }

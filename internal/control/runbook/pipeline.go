@@ -28,7 +28,7 @@ func (d *decoder) pipelineFields(p *pipelineDraft) []field {
 		document.Key("notify", &p.Notify, d.notify(), ""),
 		document.Key("max_visits", &p.MaxVisits, count, "How often one step may be entered before the pipeline fails. Default: 5."),
 		document.Key("budget", &p.Budget, budget(), ""),
-		document.Key("schedule", &p.Schedule, d.schedule(pipelineScheduleFields, "pipeline_schedule"), "When it starts by itself: five cron fields, or a table."),
+		document.Key("schedule", &p.Schedule, d.schedule(pipelineScheduleFields, "pipeline_schedule"), "When it starts automatically: five cron fields, or a table."),
 		document.Key("concurrency", &p.Concurrency, d.concurrency(), "A group with a limit of how many run at once. A text is the group."),
 		document.Key("expire", &p.Expire, expire(), ""),
 		document.Key("step", p, d.steps(), "The steps. The pipeline starts with the first; transitions lead to the others."),

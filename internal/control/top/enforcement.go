@@ -62,7 +62,7 @@ func standing(g *doctor.Glance, now time.Time) Project {
 	case g.Invalid:
 		return refused("its configuration is invalid", "stopgate validate")
 	case len(g.Exempt) > 0:
-		return refused("red gates block no stop ("+g.Exempt[0].Setting+")", plain.Line(g.Exempt[0].Remedy()))
+		return refused("failed gates do not block ("+g.Exempt[0].Setting+")", plain.Line(g.Exempt[0].Remedy()))
 	case g.Failures > 0:
 		return refused("the retry limit is reached after "+plain.Count(g.Failures, "failing run")+": "+ledger.LimitEnds, "stopgate clean")
 	}
@@ -70,9 +70,9 @@ func standing(g *doctor.Glance, now time.Time) Project {
 	p := Project{Root: g.Root, Enforced: true}
 	switch g.Trust {
 	case trust.Edited:
-		p.Why, p.Hint = "edited since it was approved: what was approved counts", "stopgate trust --show"
+		p.Why, p.Hint = "edited since it was approved: the approved version is used", "stopgate trust --show"
 	case "":
-		p.Why = "trust is not enforced: what is in its files runs"
+		p.Why = "trust is not enforced: edits run without approval"
 	}
 	return p
 }

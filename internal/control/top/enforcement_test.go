@@ -44,7 +44,7 @@ func TestSurvey(t *testing.T) {
 	local := filepath.Join(root, ".claude", "settings.json")
 	_, err = settings.Install(local, settings.Plan(program, &config.Project{}, nil, time.Minute))
 	check(t, err)
-	const unapproved = "trust is not enforced: what is in its files runs"
+	const unapproved = "trust is not enforced: edits run without approval"
 	want(true, unapproved, "")
 
 	limit := func(failures int) {
@@ -72,7 +72,7 @@ func TestSurvey(t *testing.T) {
 	write(filepath.Join(root, ".gauntlet", "config.yml"), "mode: observe\nhooks: {}\n")
 	check(t, trust.NewStore(state).Approve(root, noon))
 	found := survey(state, nil, noon)
-	if len(found) != 1 || found[0].Enforced || found[0].Why != "red gates block no stop (mode: observe)" {
+	if len(found) != 1 || found[0].Enforced || found[0].Why != "failed gates do not block (mode: observe)" {
 		t.Errorf("a project that was approved: %+v", found)
 	}
 }

@@ -100,7 +100,7 @@ func (s *State) downLines() (lines []string) {
 	}
 	lines = append(lines, "")
 	if errors.Is(s.Link.Err, daemonapi.ErrNotRunning) {
-		lines = append(lines, wrap("The daemon is not running, so no pipeline or agent moves.\n\nStart it with: stopgate daemon start\n\nThis screen finds it by itself.", s.Width)...)
+		lines = append(lines, wrap("The daemon is not running, so no pipeline continues.\n\nStart it with: stopgate daemon start\n\nThis screen connects as soon as it runs.", s.Width)...)
 	} else {
 		lines = append(lines, wrap("The daemon cannot be asked: "+line(s.Link.Err.Error())+"\n\nCheck it with: stopgate daemon status", s.Width)...)
 	}

@@ -87,7 +87,7 @@ func (s *Source) pause(ctx context.Context, wait time.Duration) {
 }
 
 // errGone says that the daemon ended the stream of events.
-var errGone = fmt.Errorf("%w any more", daemonapi.ErrNotRunning)
+var errGone = fmt.Errorf("%w: it has stopped", daemonapi.ErrNotRunning)
 
 // attend watches as long as the daemon stays. It reports whether the daemon was there.
 func (s *Source) attend(ctx context.Context, tell func(any)) (met bool, err error) {

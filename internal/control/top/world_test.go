@@ -156,7 +156,7 @@ func someStop(decision string) daemonapi.GateRun {
 		}}},
 	}
 	if decision == "allow" {
-		stop.Time, stop.Result, stop.Headline = before(2*time.Hour), "allowed", "Allowed: 2 gates passed, 1 of them before for exactly this content"
+		stop.Time, stop.Result, stop.Headline = before(2*time.Hour), "allowed", "Allowed: 2 gates passed, 1 of them earlier for exactly this content"
 		stop.Trees[0].Status = "passed"
 		stop.Trees[0].Gates[1] = daemonapi.Gate{Job: "test", Outcome: "passed", DurationMS: 8000}
 	}

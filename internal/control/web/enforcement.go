@@ -148,9 +148,9 @@ func judge(p stops.Place, g doctor.Glance, known bool, now time.Time) placeRow {
 		}
 		return bad("off", why, "stopgate on")
 	case !g.Configured:
-		return say(nothingToDo, "calm", "nothing set", "It has no configuration, so that there is nothing to enforce.", "stopgate init")
+		return say(nothingToDo, "calm", "nothing set", "It has no configuration, so there is nothing to enforce.", "stopgate init")
 	case g.Trust == trust.Untrusted:
-		return bad("not enforced", "A person has not approved it, so that nothing of it runs.", "stopgate trust")
+		return bad("not enforced", "Its configuration is not approved, so nothing in it runs.", "stopgate trust")
 	case g.Trust == trust.Damaged:
 		return bad("not enforced", "The approval is damaged: "+g.Fault, "stopgate trust")
 	case len(g.Hooks.Scopes) == 0 && !heard:
@@ -165,17 +165,17 @@ func judge(p stops.Place, g doctor.Glance, known bool, now time.Time) placeRow {
 	case g.Invalid:
 		return bad("not enforced", "Its configuration cannot be used.", "stopgate validate")
 	case len(g.Exempt) > 0:
-		return warn("does not block", "Red gates block no stop: "+g.Exempt[0].Setting+".", "stopgate status")
+		return warn("does not block", "Failed gates do not block: "+g.Exempt[0].Setting+".", "stopgate status")
 	case g.Failures > 0:
 		return bad("not enforced", "The retry limit is reached: "+ledger.LimitEnds+".", "stopgate clean")
 	case p.Unanswered > 0:
 		return warn("gaps", plain.Count(p.Unanswered, "stop")+" got no answer: the hook was killed.", "stopgate doctor")
 	case len(g.Hooks.Scopes) == 0:
-		return warn("not sure", "No settings file calls stopgate, but stops arrive: another way leads here.", "stopgate doctor")
+		return warn("not sure", "No settings file calls stopgate, but something else does: stops arrive.", "stopgate doctor")
 	case g.Trust == trust.Edited:
-		return warn("edited", "Edited since it was approved: what was approved counts. "+strings.Join(plain.Few(g.Changed, 3), ", "), "stopgate trust --show")
+		return warn("edited", "Edited since it was approved: the approved version is used. "+strings.Join(plain.Few(g.Changed, 3), ", "), "stopgate trust --show")
 	case row.Proof.At.IsZero():
-		return warn("not proven", "Installed and approved. No block was seen yet.", "stopgate doctor")
+		return warn("not proven", "Installed and approved, but no block has been seen yet.", "stopgate doctor")
 	}
 	return say(enforced, "good", "enforced", "", "")
 }
@@ -199,7 +199,7 @@ func gapOf(p stops.Place, g doctor.Glance, bad, warn func(state, why, help strin
 
 // proofOf is the last time that a block was seen to block: an agent went on after one, or doctor tried.
 func proofOf(p stops.Place, g doctor.Glance) proof {
-	found := proof{At: p.Proof.Time, How: "an agent was held back", Stop: p.Held.ID}
+	found := proof{At: p.Proof.Time, How: "an agent was blocked", Stop: p.Held.ID}
 	if g.Tested != nil && g.Tested.Live && g.Tested.Time.After(found.At) {
 		found = proof{At: g.Tested.Time, How: "stopgate doctor"}
 	}

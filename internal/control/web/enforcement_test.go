@@ -72,7 +72,7 @@ func TestIssue18EnforcementIsJudged(t *testing.T) {
 		{"no hooks", silent, with(func(g *doctor.Glance) { g.Hooks = settings.Reach{} }), notEnforced, "no settings file", "stopgate hooks install"},
 		{"hooks that do not count", silent, with(func(g *doctor.Glance) { g.Hooks = settings.Reach{Why: "all hooks are off"} }), notEnforced, "all hooks are off", "stopgate hooks install"},
 		{"no hooks, but stops", proven, with(func(g *doctor.Glance) { g.Hooks = settings.Reach{} }), notSure, "stops arrive", "stopgate doctor"},
-		{"no block was seen", silent, sound(), notSure, "No block was seen", "stopgate doctor"},
+		{"no block was seen", silent, sound(), notSure, "no block has been seen", "stopgate doctor"},
 		{"doctor saw one", silent, with(func(g *doctor.Glance) { g.Tested = &doctor.Tested{Time: now, Live: true} }), enforced, "", ""},
 		{"doctor saw none", proven, with(func(g *doctor.Glance) { g.Tested = &doctor.Tested{Time: now, Fault: "not blocked"} }), notEnforced, "not blocked", "stopgate doctor"},
 		{"doctor saw none, long ago", proven, with(func(g *doctor.Glance) { g.Tested = &doctor.Tested{Time: now.Add(-9 * time.Hour)} }), enforced, "", ""},
@@ -115,7 +115,7 @@ func TestIssue18EnforcementIsAnsweredInTheFirstLine(t *testing.T) {
 		s.plane.glances = map[string]doctor.Glance{"/home/me/shop": sound()}
 	})
 	page := v.get("/enforcement").body
-	contains(t, page, "Yes: enforced in 1 project.", "an agent was held back", "in the user settings", "whose folder is gone", "last saw a block on this machine")
+	contains(t, page, "Yes: enforced in 1 project.", "an agent was blocked", "in the user settings", "whose folder is gone", "last saw a block on this machine")
 	if strings.Contains(page, "stopgate-doctor-1") {
 		t.Error("a project of doctor is listed")
 	}

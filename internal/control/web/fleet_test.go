@@ -75,7 +75,7 @@ func TestIssue20PagesNameTheMachine(t *testing.T) {
 		"/inbox/" + strings.Repeat("3", 16): {desk, "desk last reported 4 min ago."},
 		"/pipelines":                        {vps, desk, "as of 4 min ago", `<option value="vps">vps</option>`, `<option value=".">laptop</option>`},
 		"/pipelines?host=desk":              {desk, `<option value="desk" selected>desk</option>`},
-		"/sessions":                         {"Those on laptop, this machine."},
+		"/sessions":                         {"Sessions on laptop, this machine."},
 		"/fleet": {
 			"Fleet lab", "Connected", "this machine", "desk has not reported for 4 min", "3 more jobs", "<dt>Room for</dt><dd>none now</dd>", "<dt>Room for</dt><dd>not known</dd>", "gpu", "shop", "never", "1 hub",
 			`<span class="state bad">lost</span>`, `<span class="state warn">silent</span>`, `<span class="state good">up</span>`,

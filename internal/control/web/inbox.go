@@ -165,7 +165,7 @@ func answerOf(r *Request, d *daemonapi.Decision) (daemonapi.Answer, error) {
 	a := daemonapi.Answer{ID: daemonapi.NewID(), Message: strings.TrimSpace(strings.ReplaceAll(r.Value("message"), "\r\n", "\n"))}
 	if n, err := strconv.Atoi(r.Value("option")); err == nil {
 		if n < 1 || n > len(d.Options) {
-			return a, badRequest("This option is not there any more.")
+			return a, badRequest("This option no longer exists.")
 		}
 		a.Option = d.Options[n-1].Name
 		return a, nil

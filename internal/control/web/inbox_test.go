@@ -149,7 +149,7 @@ func TestIssue18ADiffThatCouldNotBeMadeIsTold(t *testing.T) {
 		s.plane.noDiff = errors.New("git <took> too long")
 	})
 	v := s.signedIn()
-	if page := v.get("/inbox").body; !strings.Contains(page, "The diff could not be made: git &lt;took&gt; too long") {
+	if page := v.get("/inbox").body; !strings.Contains(page, "Cannot show the diff: git &lt;took&gt; too long") {
 		t.Error(page)
 	}
 	s.plane.set(func() {
@@ -157,12 +157,12 @@ func TestIssue18ADiffThatCouldNotBeMadeIsTold(t *testing.T) {
 		s.plane.diff = Diff{Text: "diff --git a/x b/x\n@@ -0,0 +1 @@\n+new\n", Cut: true, Unnamed: 7}
 	})
 	page := v.get("/inbox").body
-	for _, want := range []string{"&#43;new", "7 more files, not shown", "Not everything"} {
+	for _, want := range []string{"&#43;new", "7 more files, not shown", "Some changes are not shown"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)
 		}
 	}
-	if strings.Contains(page, "could not be made") {
+	if strings.Contains(page, "Cannot show the diff") {
 		t.Error("the error was kept")
 	}
 }

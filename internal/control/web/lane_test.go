@@ -126,7 +126,7 @@ func TestIssue18SessionIsOneLane(t *testing.T) {
 		Root: "/home/me/shop", Status: "passed", Gates: []event.Gate{{Job: "check:.:vet", Outcome: event.GatePassed}},
 	}}})
 	body := v.get("/sessions/" + id).body
-	wants(t, body, "A prompt", "transcript, which is not there any more")
+	wants(t, body, "A prompt", "transcript, which no longer exists")
 
 	s.plane.set(func() {
 		s.plane.messages = []daemonapi.Message{

@@ -56,7 +56,7 @@ func (r *Request) Value(name string) string {
 func (r *Request) ID() (string, error) {
 	id := r.PathValue("id")
 	if !daemonapi.IsID(id) {
-		return "", missing("There is no such thing.")
+		return "", missing("Not found.")
 	}
 	return id, nil
 }

@@ -106,7 +106,7 @@ func readPermit(token string, key []byte) (p permit, ok bool) {
 }
 
 var errPermit = &api.Error{Status: http.StatusForbidden, Failure: daemonapi.Failure{
-	Code: "forbidden", Error: "This link is not valid any more.", Hint: "Sign in with stopgate ui, and answer in the inbox.",
+	Code: "forbidden", Error: "This link is no longer valid.", Hint: "Sign in with stopgate ui, and answer in the inbox.",
 }}
 
 // actPage is what the one who follows such a link sees.

@@ -213,7 +213,7 @@ func (s *Site) move(wanted remote) error {
 	if err != nil {
 		var lost error
 		made, lost = s.openRemote(old.wanted)
-		s.logError("the web page cannot be reached from other machines any more", lost)
+		s.logError("the web page can no longer be reached from other machines", lost)
 	}
 	s.swap(local, made)
 	return err
@@ -325,7 +325,7 @@ func (s *Site) serve(way *door, l net.Listener) (*door, error) {
 	way.shutdown, way.closed = shut, make(chan struct{})
 	begun := s.run(func(context.Context) {
 		defer close(way.closed)
-		s.logError("the web page is not answered any more", api.Serve(ctx, l, newHandler(s, way)))
+		s.logError("the web page no longer answers", api.Serve(ctx, l, newHandler(s, way)))
 	})
 	if !begun {
 		shut()

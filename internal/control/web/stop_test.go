@@ -86,7 +86,7 @@ func TestIssue18StopPageSaysWhy(t *testing.T) {
 	call = s.record(event.Record{Session: "8f3c2a10-1111", Project: "/home/me/shop", Decision: "allow", Verdicts: []event.Verdict{{Keeper: "gates", Outcome: "passed", Status: "passed"}}, Trees: []event.Tree{{
 		Root: "/home/me/shop", Status: "passed", Gates: []event.Gate{{Job: "check:.:vet", Outcome: event.GateProven}},
 	}}})
-	wants(t, v.get("/stops/"+call).body, "<h1>Allowed: 1 gate passed before for exactly this content</h1>")
+	wants(t, v.get("/stops/"+call).body, "<h1>Allowed: 1 gate passed earlier for exactly this content</h1>")
 
 	call = s.record(event.Record{Kind: event.Received, Session: "8f3c2a10-1111", Project: "/home/me/shop"})
 	wants(t, v.get("/stops/"+call).body, "<h1>No answer: the hook is still running")

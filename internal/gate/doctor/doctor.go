@@ -7,6 +7,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -130,7 +131,11 @@ func (e *examination) client(ctx context.Context) {
 	}
 	found, err := exec.LookPath(path)
 	if err != nil {
-		e.find(Warn, "client", "Claude Code was not found: "+err.Error(), "install it, or set CLAUDE_BIN")
+		why := err.Error()
+		if errors.Is(err, exec.ErrNotFound) {
+			why = path + " is not on the PATH"
+		}
+		e.find(Warn, "client", "Claude Code was not found: "+why, "install it, or set CLAUDE_BIN")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)

@@ -71,6 +71,9 @@ func NotAsked(project *keeper.Project, global *config.Global, environ []string, 
 
 // whySpared is why a gate that is not in the result was not asked.
 func (r *Result) whySpared() string {
+	if r.Status == Unchanged && r.Unjudged == "" {
+		return cmp.Or(r.spared, "nothing has changed")
+	}
 	return cmp.Or(r.spared, notJudged(cmp.Or(r.Unjudged, strings.ReplaceAll(string(r.Status), "_", " "))))
 }
 

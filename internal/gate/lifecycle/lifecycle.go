@@ -132,7 +132,7 @@ func (k *Keeper) judge(ctx context.Context, call *keeper.Call, a agent) keeper.V
 
 func heardOf(s daemonapi.Signal) string {
 	if s.Kind == "" {
-		return "no pipeline or run needs the agent any more"
+		return "no pipeline or run needs the agent now"
 	}
 	return "the agent signalled " + s.Kind
 }

@@ -25,7 +25,7 @@ type Facts struct {
 	Git              GitFacts
 	Gates            GateFacts
 	Background       []string // work that goes on although the agent stops
-	Previous         string   // what the last review demanded, if it refused
+	Previous         string   // what the last review asked for, if it refused
 }
 
 // GitFacts are how the repository stands.

@@ -125,10 +125,10 @@ func Verdict(d Decision) keeper.Verdict {
 	v := keeper.Verdict{Status: string(d.Status), Message: d.Message, Cost: d.Cost, Reused: d.Reused}
 	switch d.Status {
 	case Completed:
-		v.Summary = reviewed(d, "the supervisor calls the work complete")
+		v.Summary = reviewed(d, "the supervisor says the work is complete")
 	case NotCompleted:
 		v.Outcome, v.Reason = keeper.Failed, d.Feedback
-		v.Summary = reviewed(d, "the supervisor does not call the work complete")
+		v.Summary = reviewed(d, "the supervisor says the work is not complete")
 	case LimitReached:
 		v.Outcome, v.Notify = keeper.Failed, !d.Again
 	case BudgetSpent:

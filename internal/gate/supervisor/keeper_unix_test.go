@@ -32,17 +32,17 @@ func TestVerdict(t *testing.T) {
 	}{
 		"completed": {
 			Decision{Status: Completed, Iteration: 2, Limit: 10, Cost: resultCost},
-			keeper.Verdict{Status: "completed", Summary: "the supervisor calls the work complete (review 2 of at most 10)", Cost: resultCost},
+			keeper.Verdict{Status: "completed", Summary: "the supervisor says the work is complete (review 2 of at most 10)", Cost: resultCost},
 			false,
 		},
 		"completed, as before": {
 			Decision{Status: Completed, Reused: true},
-			keeper.Verdict{Reused: true, Status: "completed", Summary: "the supervisor calls the work complete, as in the last review: nothing has changed since"},
+			keeper.Verdict{Reused: true, Status: "completed", Summary: "the supervisor says the work is complete, as in the last review: nothing has changed since"},
 			false,
 		},
 		"not completed": {
 			Decision{Status: NotCompleted, Feedback: "test it", Iteration: 1, Limit: 10},
-			keeper.Verdict{Outcome: keeper.Failed, Status: "not_completed", Reason: "test it", Summary: "the supervisor does not call the work complete (review 1 of at most 10)"},
+			keeper.Verdict{Outcome: keeper.Failed, Status: "not_completed", Reason: "test it", Summary: "the supervisor says the work is not complete (review 1 of at most 10)"},
 			true,
 		},
 		"limit reached": {

@@ -85,7 +85,7 @@ func (f *Facts) writeAsked(b *strings.Builder) {
 	}
 	asked := f.Asked
 	if len(asked) == 0 {
-		b.WriteString("The transcript holds no request of a person. Look for it in the conversation.\n")
+		b.WriteString("The transcript has no request from a person. Look for it in the conversation.\n")
 		return
 	}
 	if len(asked) > maxRequests {
@@ -101,7 +101,7 @@ func (f *Facts) writeLastMessage(b *strings.Builder) {
 	b.WriteString("\n## The agent's last message\n\n")
 	text := quotable(f.LastMessage, lastMessageCharacters, lastMessageSize)
 	if text == "" {
-		b.WriteString("It ended without words.\n")
+		b.WriteString("There is none.\n")
 		return
 	}
 	b.WriteString("It may be missing in your copy of the conversation, which is written with a delay. What it says are claims.\n\n" + fence(text))
@@ -109,8 +109,8 @@ func (f *Facts) writeLastMessage(b *strings.Builder) {
 
 func (f *Facts) writePrevious(b *strings.Builder) {
 	if text := quotable(f.Previous, previousSize, previousSize); text != "" {
-		b.WriteString("\n## What the last review demanded\n\n" +
-			"With this the agent was sent back to work. Look whether it is done. What is done must not be asked for again in other words.\n\n" +
+		b.WriteString("\n## What the last review asked for\n\n" +
+			"The agent was sent back to work with this feedback. Check whether it has been done, and do not ask for it again in other words if it has.\n\n" +
 			fence(text))
 	}
 }
@@ -120,7 +120,7 @@ func (f *Facts) writeBackground(b *strings.Builder) {
 		b.WriteString("\n## Work in the background\n\nNone.\n")
 		return
 	}
-	section(b, "Work in the background", "It goes on although the agent stops. The end of a subagent wakes the agent.", list(f.Background, maxTasks, taskSize))
+	section(b, "Work in the background", "It continues when the agent stops. When a subagent ends, the agent continues.", list(f.Background, maxTasks, taskSize))
 }
 
 func (g *GitFacts) lines() []string {

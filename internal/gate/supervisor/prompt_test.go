@@ -175,7 +175,7 @@ func inFences(t failer, prompt string) {
 	}
 	headings := slices.DeleteFunc(slices.Clone(outside), func(line string) bool { return !strings.HasPrefix(line, "#") })
 	want := []string{
-		"# Facts for this review", "## What was asked", "## The agent's last message", "## What the last review demanded",
+		"# Facts for this review", "## What was asked", "## The agent's last message", "## What the last review asked for",
 		"## The repository", "## The gates", "## Work in the background", "# How to answer",
 	}
 	headings = slices.DeleteFunc(headings, func(line string) bool { return line == want[3] })

@@ -284,7 +284,7 @@ func TestPreviousFeedbackIsTold(t *testing.T) {
 	d := newDesk(t)
 	d.answers(result(false, "fix the parser"))
 	d.decides(NotCompleted)
-	if strings.Contains(d.prompt(), "What the last review demanded") {
+	if strings.Contains(d.prompt(), "What the last review asked for") {
 		t.Error("there was no review before")
 	}
 	d.answers(result(true, "very good"))

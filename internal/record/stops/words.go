@@ -132,9 +132,9 @@ func (s *Stop) consent() string {
 	case ran+proven == 0:
 		return ": " + strings.ReplaceAll(s.By.Status, "_", " ")
 	case ran == 0:
-		return fmt.Sprintf(": %s passed before for exactly this content", plain.Count(proven, "gate"))
+		return fmt.Sprintf(": %s passed earlier for exactly this content", plain.Count(proven, "gate"))
 	case proven > 0:
-		return fmt.Sprintf(": %s passed, %d of them before for exactly this content", plain.Count(ran+proven, "gate"), proven)
+		return fmt.Sprintf(": %s passed, %d of them earlier for exactly this content", plain.Count(ran+proven, "gate"), proven)
 	}
 	return fmt.Sprintf(": %s passed", plain.Count(ran, "gate"))
 }

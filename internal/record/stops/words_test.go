@@ -41,10 +41,10 @@ func TestHeadlines(t *testing.T) {
 		"Allowed although protected files wait for approval: protect says needs_person": {
 			answered("allow", []event.Verdict{verdict("protect", "failed", "needs_person")}), "protect still failing", "stopgate approve",
 		},
-		"Allowed: 2 gates passed, 1 of them before for exactly this content": {
+		"Allowed: 2 gates passed, 1 of them earlier for exactly this content": {
 			answered("allow", []event.Verdict{verdict("gates", "passed", "passed")}, tree("passed", pass, proven)), "2 gates passed", "",
 		},
-		"Allowed: 1 gate passed before for exactly this content": {
+		"Allowed: 1 gate passed earlier for exactly this content": {
 			answered("allow", []event.Verdict{verdict("gates", "passed", "passed")}, tree("passed", proven)), "1 gate passed", "",
 		},
 		"Allowed: nothing has changed here since the session began": {

@@ -203,7 +203,7 @@ func (m *Member) tend(ctx context.Context, j job.Job) error {
 	case !j.Begun:
 		return m.resume(ctx, j)
 	case !started:
-		return m.end(ctx, j, Attempt{Status: "failed", Reason: "its pipeline is not on " + m.Name + " any more"})
+		return m.end(ctx, j, Attempt{Status: "failed", Reason: "its pipeline is no longer on " + m.Name})
 	}
 	if j.Cancelling {
 		return m.Machine.Cancel(ctx, owner, "job "+j.ID+" is cancelled")

@@ -137,7 +137,7 @@ func TestIssue20OneHub(t *testing.T) {
 	s.fails(3, "not in a fleet", "desk", "leave", "laptop")
 	where := address(t)
 	out := s.ok("desk", "init", "home", "--name", "desk", "--user", "anna", "--hub", where)
-	for _, want := range []string{"the fleet home is made; this machine is desk", where, "not highly available", "stopgate fleet invite"} {
+	for _, want := range []string{"created the fleet home; this machine is desk", where, "not highly available", "stopgate fleet invite"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("init does not say %q:\n%s", want, out)
 		}
@@ -169,7 +169,7 @@ func TestIssue20OneHub(t *testing.T) {
 	s.fails(1, "DEAD  daemon: it does not run", "laptop", "doctor")
 	s.fails(1, "ok    quorum: the only hub answers; the fleet is not highly available", "laptop", "doctor")
 
-	s.refuses("only the machine that made the fleet home can take another one out", "on desk: stopgate fleet leave berts", "laptop", "leave", "berts")
+	s.refuses("only the machine that made the fleet home can remove another one", "on desk: stopgate fleet leave berts", "laptop", "leave", "berts")
 	s.fails(1, "no member nobody", "desk", "leave", "nobody")
 	s.ok("desk", "leave", "berts")
 	s.fails(1, "was taken out", "berts", "doctor")

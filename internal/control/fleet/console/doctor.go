@@ -274,7 +274,7 @@ func symptom(ctx context.Context, id member.Identity, number int, err error) (te
 }
 
 func (d *diagnosis) checkQuorum(id member.Identity, s status, up int) {
-	const alone = "the machines do not see each other, and take no jobs; each goes on with its own work"
+	const alone = "the machines do not see each other, and take no jobs; each continues its own work"
 	n := len(id.Hubs)
 	switch needs := n/2 + 1 - up; {
 	case n == 0:
@@ -313,7 +313,7 @@ func (d *diagnosis) checkStreams(id member.Identity, s status) {
 	switch now := s.complete(); {
 	case len(d.Findings) > problems || len(seen) == 0:
 	case now < s.up():
-		d.add(levelWarn, "streams", fmt.Sprintf("%d of %d hubs have all of the fleet's data", now, len(id.Hubs)), "a hub that was away catches up by itself")
+		d.add(levelWarn, "streams", fmt.Sprintf("%d of %d hubs have all of the fleet's data", now, len(id.Hubs)), "a hub that was down catches up automatically")
 	case now < len(id.Hubs): // those that are away are named above
 		d.add(levelOK, "streams", fmt.Sprintf("%d, each on %d of %d hubs, written to disk before they acknowledge", len(seen), now, len(id.Hubs)), "")
 	default:

@@ -168,9 +168,9 @@ func (c *command) begun(ctx context.Context) error {
 	}
 	own, _ := id.Own()
 	var b strings.Builder
-	fmt.Fprintf(&b, "the fleet %s is made; this machine is %s, and its hub is up at %s\n", id.Fleet, id.Name, own.Address())
+	fmt.Fprintf(&b, "created the fleet %s; this machine is %s, and its hub is up at %s\n", id.Fleet, id.Name, own.Address())
 	if len(id.Hubs) == 1 {
-		fmt.Fprintf(&b, "\nOne hub is not highly available: while %s is down, the machines do not see each other and\ntake no jobs; each goes on with its own work. Three hubs may lose one of them;\nthat is decided before others join: stopgate fleet leave --yes, then\nstopgate fleet init %s --hub ADDRESS --hub ADDRESS --hub ADDRESS\n", id.Name, id.Fleet)
+		fmt.Fprintf(&b, "\nOne hub is not highly available: while %s is down, the machines do not see each other and\ntake no jobs; each continues its own work. With three hubs, any one of them may be\ndown. To have three, start again before other machines join: stopgate fleet leave --yes, then\nstopgate fleet init %s --hub ADDRESS --hub ADDRESS --hub ADDRESS\n", id.Name, id.Fleet)
 		fmt.Fprintf(&b, "\nThe next machine needs port %d of this one. To invite it, run here:\n\n  stopgate fleet invite\n", own.Port)
 		return c.show(id, b.String())
 	}

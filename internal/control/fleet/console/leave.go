@@ -73,9 +73,9 @@ func (c *command) mayRemove(ctx context.Context, id member.Identity, name string
 	records, _ := c.members(ctx, id) // without them its address is known
 	made := c.findMaker(id, records)
 	if made.left {
-		return withHint(fmt.Errorf("%s made the fleet %s and has left it: no machine can be taken out any more", made.name, id.Fleet), "make the fleet again: stopgate fleet leave on each machine, then init and join")
+		return withHint(fmt.Errorf("%s made the fleet %s and has left it: machines can no longer be removed", made.name, id.Fleet), "make the fleet again: stopgate fleet leave on each machine, then init and join")
 	}
-	return withHint(fmt.Errorf("nothing was changed: only the machine that made the fleet %s can take another one out", id.Fleet), made.run(id, "stopgate fleet leave "+name))
+	return withHint(fmt.Errorf("nothing was changed: only the machine that made the fleet %s can remove another one", id.Fleet), made.run(id, "stopgate fleet leave "+name))
 }
 
 // agree asks whether a machine is to leave.

@@ -118,11 +118,11 @@ func TestIssue20StatusOfMachinesThatWereNotHeard(t *testing.T) {
 	}{
 		{ // it has just joined, or its daemon was started
 			[]daemonapi.FleetMember{machine("desk", 0), machine("old", 3600), machine("web", 2)},
-			[]string{"desk     anna  unknown  not yet  1.4.0", "old      anna  unknown  1h ago   1.4.0", "web      anna  unknown  not yet  1.4.0"},
+			[]string{"desk     anna  unknown  not yet   1.4.0", "old      anna  unknown  1h ago    1.4.0", "web      anna  unknown  not yet   1.4.0"},
 		},
 		{
 			[]daemonapi.FleetMember{machine("desk", 13), machine("web", 8)},
-			[]string{"desk     anna  cut off  13s ago  1.4.0", "web      anna  unknown  8s ago   1.4.0"},
+			[]string{"desk     anna  cut off  13s ago   1.4.0", "web      anna  unknown  8s ago    1.4.0"},
 		},
 	} {
 		s.Members = test.members
@@ -144,7 +144,7 @@ func TestIssue20StatusSaysThatHubsCatchUp(t *testing.T) {
 	s := kept(3, 3, 2, 2)
 	s.Connected, s.Quorum, s.HighlyAvailable = true, true, true
 	text := s.text(member.Identity{}, time.Now())
-	if strings.Count(text, "2 of 3 hubs") != 1 || strings.Contains(text, "SG_home") || !strings.Contains(text, "2 of 3 hubs have everything so far: the others catch up by themselves") {
+	if strings.Count(text, "2 of 3 hubs") != 1 || strings.Contains(text, "SG_home") || !strings.Contains(text, "2 of 3 hubs have everything so far: the others are catching up") {
 		t.Error(text)
 	}
 }

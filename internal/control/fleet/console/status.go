@@ -143,7 +143,7 @@ func (s status) text(id member.Identity, now time.Time) string {
 		}
 	}
 	if now := s.complete(); s.Quorum && now < s.up() {
-		fmt.Fprintf(&b, "%d of %d hubs have everything so far: the others catch up by themselves\n", now, len(s.HubStatus))
+		fmt.Fprintf(&b, "%d of %d hubs have everything so far: the others are catching up\n", now, len(s.HubStatus))
 	}
 	if len(s.Members) > 0 {
 		b.WriteString("\n" + table(s.memberRows()))
@@ -220,7 +220,7 @@ func (s status) answering() string {
 }
 
 func (s status) memberRows() [][]string {
-	rows := [][]string{{"MACHINE", "USER", "STATE", "HEARD", "VERSION", "AGENTS", "ROOM", "LABELS", "PROJECTS"}}
+	rows := [][]string{{"MACHINE", "USER", "STATE", "REPORTED", "VERSION", "AGENTS", "ROOM", "LABELS", "PROJECTS"}}
 	for _, m := range s.Members {
 		row := []string{m.Name, m.User, m.State, "", m.Version, "", "", strings.Join(m.Labels, ","), strings.Join(m.Projects, ",")}
 		heard := time.Duration(m.Heard * float64(time.Second))

@@ -19,7 +19,7 @@ const Source = "lost"
 // choices are what people may choose for a job whose machine is lost.
 func choices(machine string) []daemonapi.Option {
 	return []daemonapi.Option{
-		{Number: 1, Name: "wait", Description: "Wait until " + machine + " is back: its attempt goes on there", Recommended: true},
+		{Number: 1, Name: "wait", Description: "Wait until " + machine + " is back: its attempt continues there", Recommended: true},
 		{Number: 2, Name: "again", Description: "Do the job again on a machine that can take it. What still runs on " + machine + " is cancelled when it is back; until then both may run"},
 		{Number: 3, Name: "cancel", Description: "Give the job up. What still runs on " + machine + " is cancelled when it is back"},
 	}

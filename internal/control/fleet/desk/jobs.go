@@ -223,7 +223,7 @@ func (s *session) away(member string) string {
 	}
 	switch i := at(member); {
 	case i < 0 && at(s.link.Member) >= 0: // else the list is not complete
-		return "not in the fleet any more"
+		return "no longer in the fleet"
 	case i >= 0 && isAway(peers[i]):
 		return peers[i].State
 	}

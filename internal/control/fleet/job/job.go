@@ -116,7 +116,7 @@ type Fact struct {
 }
 
 // ErrStale says that the job is not that attempt's any more.
-var ErrStale = errors.New("the job is not this attempt's any more")
+var ErrStale = errors.New("the job no longer belongs to this attempt")
 
 // ErrState says that the job does not stand where that could be done.
 var ErrState = errors.New("not possible now")
