@@ -176,6 +176,15 @@ func TestE6ASwapDuringARun(t *testing.T) {
 	}
 }
 
+// What a gate that passed wrote beside the approved files may be what it passed by: that counts only if it passes
+// without, too.
+func TestE6APassByWhatTheGateWroteBeside(t *testing.T) {
+	c, root := contentOf(t, true)
+	if r := runIn(c, root, `echo 'echo planted' >.gauntlet/scripts/more.sh; test -e again || { touch again; sh .gauntlet/scripts/more.sh; exit 0; }; exit 3`); r.Code != 3 {
+		t.Errorf("%s: %s", r, r.Tail)
+	}
+}
+
 // An enclave goes where its directory goes.
 func TestE6AMoveDuringARunInAnEnclave(t *testing.T) {
 	c, root := contentOf(t, true)
