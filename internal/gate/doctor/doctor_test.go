@@ -75,10 +75,11 @@ func TestTheTestLeavesNothing(t *testing.T) {
 
 // A folder of the PATH that is relative is another one in every project: what it has counts as not installed.
 func TestProgramsOfRelativeFoldersDoNotCount(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	check(t, os.WriteFile("tool", nil, 0o700))
-	for value, found := range map[string]bool{".": false, "": false, dir: true, "." + string(filepath.ListSeparator) + dir: true} {
+	dir := filepath.Join(t.TempDir(), "bin")
+	check(t, os.Mkdir(dir, 0o700))
+	check(t, os.WriteFile(filepath.Join(dir, "tool"), nil, 0o700))
+	t.Chdir(filepath.Dir(dir))
+	for value, found := range map[string]bool{"bin": false, "": false, dir: true, "bin" + string(filepath.ListSeparator) + dir: true} {
 		e := examination{environment: map[string]string{"PATH": value}}
 		if path, err := e.lookPath("tool"); (err == nil) != found || found && path != filepath.Join(dir, "tool") {
 			t.Errorf("%q: %s, %v", value, path, err)
