@@ -235,6 +235,17 @@ func TestE20AReflogThatWasCutTellsNothing(t *testing.T) {
 	}
 }
 
+// Of a commit of the session's that is gone it cannot be told what it touched.
+func TestE20ACommitThatIsGoneTellsNothing(t *testing.T) {
+	b := newBoth(t, "sub", onTop)
+	b.Write("sub/tests/a", weaker)
+	id := b.Commit("the agent's")
+	b.Git("reset", "-q", "--hard", origin)
+	want(t, b.p, "tests/a changed")
+	check(t, os.Remove(b.Path(".git/objects/"+id[:2]+"/"+id[2:])))
+	want(t, b.p, "tests/a changed")
+}
+
 // What git makes of both sides by itself is not the agent's.
 func TestE20BothSidesOfAMerge(t *testing.T) {
 	for name, tt := range map[string]struct {
