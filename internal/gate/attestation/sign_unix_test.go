@@ -227,6 +227,32 @@ func TestIssue19SignedWithGPG(t *testing.T) {
 	m.wantRefused("another key", m.attest(example()), signers)
 }
 
+// All signatures of a text have to be of allowed people: what one of them means that is not cannot be told.
+func TestIssue19OneOfTwoSignaturesIsAStrangers(t *testing.T) {
+	m := newGPGMachine(t)
+	alice := m.gpgKey("alice", "never")
+	m.gpgKey("mallory", "never")
+	s, err := example().encode()
+	check(t, err)
+	text := m.file("text")
+	check(t, os.WriteFile(text, s, 0o600))
+	m.run("gpg", "--batch", "--quiet", "--armor", "--detach-sign", "-u", "alice@example.com", "-u", "mallory@example.com", "--output", text+".asc", text)
+	signature, err := os.ReadFile(text + ".asc")
+	check(t, err)
+	m.wantRefused("two signatures", Attestation{"alice", OpenPGP, s, string(signature)}, Signers{Keys: alice})
+}
+
+// Where nobody may sign in a way, it takes no program of that kind to say so.
+func TestIssue19NoSignersNeedNoProgram(t *testing.T) {
+	m := newMachine(t)
+	s, err := example().encode()
+	check(t, err)
+	m.env = []string{"PATH="}
+	for _, kind := range []Kind{SSH, OpenPGP} {
+		m.wantRefused(string(kind), Attestation{"alice", kind, s, "x"}, Signers{})
+	}
+}
+
 // A key that has expired signs nothing that counts, and what it signed before does not count either.
 func TestIssue19SignedWithAnExpiredKeyOfGPG(t *testing.T) {
 	m := newGPGMachine(t)
@@ -298,6 +324,13 @@ func TestIssue19TwoAtOnceLoseNothing(t *testing.T) {
 	// The same person again replaces the earlier one.
 	check(t, notes.Add(t.Context(), m.head, Attestation{By: "3", Kind: Unsigned, Statement: text}))
 	if all, _, err := notes.Read(t.Context(), m.head); err != nil || len(all) != people {
+		t.Errorf("%d attestations, %v", len(all), err)
+	}
+
+	// What an agent can write, without a signature, takes no place of what a person has signed.
+	check(t, notes.Add(t.Context(), m.head, Attestation{By: "3", Kind: SSH, Statement: text, Signature: "x"}))
+	check(t, notes.Add(t.Context(), m.head, Attestation{By: "3", Kind: Unsigned, Statement: text}))
+	if all, _, err := notes.Read(t.Context(), m.head); err != nil || len(all) != people+1 {
 		t.Errorf("%d attestations, %v", len(all), err)
 	}
 }

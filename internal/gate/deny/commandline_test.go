@@ -71,7 +71,7 @@ func TestIssue19CommandsAreDeniedInOrdinaryForms(t *testing.T) {
 
 // The order of arguments, wrappers and the spelling of a word change nothing.
 func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
-	patterns := []string{"git push --force*", "git push * +*", "git reset --hard*", "rm -rf *", "npm publish*", "make deploy*", "git checkout -- *", "./deploy.sh*", "./ship.sh --prod*", "./release*prod*", "node ./deploy.js*", "find -d*"}
+	patterns := []string{"git push --force*", "git push * +*", "git reset --hard*", "rm -rf *", "npm publish*", "make deploy*", "git checkout -- *", "./deploy.sh*", "./ship.sh --prod*", "./release*prod*", "node ./deploy.js*", "find -d*", "kubectl apply -f -*"}
 	for _, line := range []string{
 		"git push origin main --force", "git push origin +main", "git push origin --force-with-lease main", "git reset HEAD~1 --hard",
 		"rm -fr x", "rm -r -f x", "rm x -rf", "rm -rfv x", "rm -v -f -r x",
@@ -88,6 +88,8 @@ func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
 		">log npm publish", "2>/dev/null npm publish", "npm 2>&1 publish", "npm publish &>log", "npm &>log publish", "<x npm publish",
 		`eval "npm publish"`, "eval npm publish", `trap "npm publish" EXIT`, `bash -c 'npm publish'`, `sh -lc "cd x && npm publish"`, "bash <<EOF\nnpm publish\nEOF",
 		"bash <<<'npm publish'", "git push $(echo --force)", "git push `echo --force`", "$(which npm) publish", "bash -c 'eval \"npm publish\"'",
+		"su -c 'npm publish'", "su - x -c 'npm publish'", "find . -ok npm publish ';'", "find . -okdir npm publish ';'",
+		"kubectl -n prod apply -f -", "kubectl apply --dry-run=none -f -", "cat x | kubectl apply -f - -n prod",
 		"./deploy.sh prod", "sudo ./deploy.sh", "./ship.sh --dry --prod", "sudo ./release.sh --to prod", "node -r dotenv ./deploy.js prod", "find . -d",
 	} {
 		if _, denied := deniedCommand(patterns, line); !denied {
@@ -97,7 +99,7 @@ func TestIssue19TheSameCommandIsDeniedHoweverItIsWritten(t *testing.T) {
 	for _, line := range []string{
 		"git push origin main", "git push --follow-tags", "git reset HEAD~1", "git reset --soft HEAD", "rm -f x", "rm -r x", "rm x --force-rf", "rm -rf", "rm -- -rf x", "git push origin -- --force", "find . -delete",
 		"git log --grep push --force", "git commit -m 'push --force'", "git commit -m push --force-x", "git add +x", "npm run publish", "npm -g install publish-tool", "npm --silent run publish",
-		"npm install publish", "make test", "echo rm -rf x", "grep -rn 'rm -rf' .", "git checkout main", "git rm -rf x", "find . -name rm", "deploy.sh", "which npm",
+		"npm install publish", "make test", "echo rm -rf x", "grep -rn 'rm -rf' .", "git checkout main", "git rm -rf x", "find . -name rm", "kubectl apply -f x.yml", "kubectl get -f -", "deploy.sh", "which npm",
 		"timeout 10 echo npm publish", "printf 'npm publish\\n' >notes.md", "man git push --force", "docker run x npm publish", "git push origin main; npm test -- --force",
 	} {
 		if p, denied := deniedCommand(patterns, line); denied {

@@ -111,6 +111,15 @@ func TestIssue19AFileIsDeniedByAllItsNames(t *testing.T) {
 			t.Errorf("%s, which is new and behind a link, is not denied", path)
 		}
 	}
+
+	// By none of its names is a file new that there is.
+	news := []config.Deny{{Tools: "Write", Paths: []string{"*"}, New: true}}
+	for path, denied := range map[string]bool{"go.sum": false, "new.sum": true} {
+		v := Keeper{}.Judge(t.Context(), callOf(t, other, news, "Write", map[string]string{"file_path": filepath.Join(other, path)}))
+		if v.Blocks() != denied {
+			t.Errorf("%s: denied is %t", path, v.Blocks())
+		}
+	}
 }
 
 // A rule that is not about new files is about its own tools alone.

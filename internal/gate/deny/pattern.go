@@ -32,6 +32,8 @@ func newPattern(text string) pattern {
 	}
 	for _, word := range words {
 		switch short := letters(strings.TrimSuffix(word, "*")); {
+		case strings.TrimSuffix(word, "*") == "-": // standard input, which is no option
+			p.operands = append(p.operands, word)
 		case short != "":
 			p.letters += short
 		case strings.HasPrefix(word, "-"):

@@ -53,6 +53,40 @@ func TestE16ABlockBlocks(t *testing.T) {
 	}
 }
 
+// An entry that stands in two files is called once, and nothing stays behind of the test.
+func TestTheTestLeavesNothing(t *testing.T) {
+	place := newPlace(t, "honest")
+	shared := filepath.Join(place.Root, ".claude", "settings.json")
+	text, err := os.ReadFile(shared)
+	check(t, err)
+	check(t, os.WriteFile(filepath.Join(place.Root, ".claude", "settings.local.json"), text, 0o600))
+
+	tests := 0
+	for _, f := range Examine(t.Context(), place).Findings {
+		if strings.Contains(f.Text, "a stop with a failing check was blocked") {
+			tests++
+		}
+	}
+	counts, err := filepath.Glob(filepath.Join(place.StateDir, "blocks", "*.json"))
+	if check(t, err); tests != 1 || len(counts) > 0 {
+		t.Errorf("%d tests, and counts in %q", tests, counts)
+	}
+}
+
+// A folder of the PATH that is relative is another one in every project: what it has counts as not installed.
+func TestProgramsOfRelativeFoldersDoNotCount(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bin")
+	check(t, os.Mkdir(dir, 0o700))
+	check(t, os.WriteFile(filepath.Join(dir, "tool"), nil, 0o700))
+	t.Chdir(filepath.Dir(dir))
+	for value, found := range map[string]bool{"bin": false, "": false, dir: true, "bin" + string(filepath.ListSeparator) + dir: true} {
+		e := examination{environment: map[string]string{"PATH": value}}
+		if path, err := e.lookPath("tool"); (err == nil) != found || found && path != filepath.Join(dir, "tool") {
+			t.Errorf("%q: %s, %v", value, path, err)
+		}
+	}
+}
+
 // An older stopgate was called for fewer tools.
 func TestAnOlderMatcherIsNamed(t *testing.T) {
 	const narrow = "the entry for PostToolUse is from an older stopgate and covers fewer tools"

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
@@ -40,6 +41,11 @@ func answer(how string) (code int) {
 		_ = os.WriteFile(os.Getenv("STOPGATE_DOCTOR_STARTED"), nil, 0o600)
 		time.Sleep(time.Hour)
 	case how == "always", missing != nil:
+		turn := stop.Turn{Session: os.Getenv("CLAUDE_CODE_SESSION_ID")}
+		counted := func(map[string]int) string { return "" }
+		if _, err := stop.NewCounter(os.Getenv("STOPGATE_STATE_DIR")).Claim(turn, false, "guard", time.Now(), counted); err != nil {
+			return 4
+		}
 		fmt.Println(blockAnswer)
 	}
 	return 0

@@ -42,6 +42,52 @@ func TestE5WorktreesAreListedOnce(t *testing.T) {
 	if got := Worktrees(append(roots, r.Path("packages/lib")), past.Add(time.Minute)); !slices.Equal(got, want) {
 		t.Errorf("with another project: got %v, want %v", got, want)
 	}
+	// One that is as old as the session may have been made by it.
+	if got := Worktrees(roots[:1], past); len(got) != 4 {
+		t.Errorf("from that moment on: %v", got)
+	}
+}
+
+// A red tree is nowhere whose repository is a link now, and another project of its worktree is another tree.
+func TestARedTreeIsNotWhatTookItsPlace(t *testing.T) {
+	root, common := t.TempDir(), filepath.Join(gittest.Dir(t), "common")
+	check(t, os.Mkdir(common, 0o700))
+	apart := Tree{Red: true, Common: common}
+	if now := apart.Now(root, nil); now != root {
+		t.Errorf("at first: %q", now)
+	}
+	check(t, os.Rename(common, common+"2"))
+	check(t, os.Symlink(common+"2", common))
+	if now := apart.Now(root, nil); now != "" {
+		t.Errorf("its repository is a link: %q", now)
+	}
+
+	r := gittest.New(t)
+	r.Write("app/f", "", "lib/f", "")
+	r.Commit("first")
+	dir := filepath.Join(gittest.Dir(t), "wt")
+	r.Git("worktree", "add", "-q", dir)
+	app, lib := filepath.Join(dir, "app"), filepath.Join(dir, "lib")
+	tree := Tree{Red: true}
+	tree.Stand(app)
+	check(t, os.Rename(app, app+"2"))
+	if now := tree.Now(app, []string{lib}); now != "" {
+		t.Errorf("another project of the worktree: %q", now)
+	}
+}
+
+// A tree that is found again is still red, and counts from what the session found where it is now.
+func TestAMovedTreeKeepsTheBaselineOfItsPlace(t *testing.T) {
+	for found, want := range map[Tree]Tree{
+		{}:                                  {Red: true, Baseline: "left", Since: "pass"},
+		{Baseline: "found", Since: "start"}: {Red: true, Baseline: "found", Since: "start"},
+	} {
+		s := Session{Trees: map[string]Tree{"from": {Red: true, Baseline: "left", Since: "pass"}, "to": found}}
+		s.FollowMoved("from", "to")
+		if _, left := s.Trees["from"]; left || s.Trees["to"] != want {
+			t.Errorf("%+v", s.Trees)
+		}
+	}
 }
 
 // A tree whose git directory is not known is nowhere, whatever lies in the process's own.

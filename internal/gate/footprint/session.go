@@ -217,6 +217,5 @@ func (s *Session) Prompt() string {
 func (s *Session) successor(id string) *Session {
 	next := *s
 	next.ID = id
-	next.Trees = maps.Clone(s.Trees)
 	return &next
 }

@@ -46,7 +46,7 @@ func (r *run) object(f *keeper.Frame, first bool, sharing int) bool {
 		before, room = "\n\n", len([]rune(what))
 	}
 	f.Say("%s%s%s", before, name, keeper.Shorten(what, room))
-	if r.Tail != "" && !r.withheld() {
+	if r.Tail != "" {
 		f.Text += "\n"
 		f.Add(plain.Text(r.Tail), sharing)
 	}

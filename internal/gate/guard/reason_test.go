@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -8,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
@@ -38,4 +40,39 @@ func TestTheReasonIsShort(t *testing.T) {
 			t.Fatalf("%d of %d: %s", said, len(all), text)
 		}
 	})
+}
+
+// What a command prints reaches no terminal as it is.
+func TestOutputIsMadeHarmless(t *testing.T) {
+	for name, r := range map[string]run{
+		"output": {Result: process.Result{Code: 1, Tail: "\x1b[2Jred\x07"}},
+		"denial": {denial: "\x1b[2Jred\x07"},
+	} {
+		if text := reason([]run{r}); strings.ContainsAny(text, "\x1b\x07") || !strings.Contains(text, "red") {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
+}
+
+// A command that was withheld says nothing about the work: an agent is held, and no retry is used up. The journal has
+// what was reported beside what objects.
+func TestWhatWasWithheldIsNotCounted(t *testing.T) {
+	withheld := run{Command: config.Command{Run: "a", OnFailure: config.Block}, Result: process.Result{Code: -1, Err: fmt.Errorf("%w: changed", trust.ErrWithheld)}}
+	failed := run{Command: config.Command{Run: "b", OnFailure: config.Block}, Result: process.Result{Code: 1}}
+	missing := run{Command: config.Command{Run: "c"}, Result: process.Result{Code: 127}}
+	for _, test := range []struct {
+		runs      []run
+		uncounted bool
+	}{
+		{[]run{withheld, missing}, true},
+		{[]run{failed, missing}, false},
+	} {
+		v := verdict(test.runs)
+		if !v.Blocks() || v.Uncounted != test.uncounted {
+			t.Errorf("%+v", v)
+		}
+		if !strings.Contains(v.Summary, fmt.Sprintf("%q", test.runs[0].Run)) || !strings.Contains(v.Summary, `"c" was not found`) {
+			t.Errorf("the journal would say %q", v.Summary)
+		}
+	}
 }

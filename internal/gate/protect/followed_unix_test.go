@@ -194,6 +194,21 @@ func TestE20ABranchThatOthersDidNotForcePush(t *testing.T) {
 			r.Git("fetch", "-q")
 			r.Git("reset", "-q", "--hard", "origin/pr")
 		}},
+		"what a person took back of it comes again": {func(r *remote) {
+			r.amend("tests/a", anew)
+			r.Git("fetch", "-q")
+			r.Git("reset", "-q", "--hard", "origin/pr")
+			r.Write("tests/a", theirs)
+			r.Commit("the person's")
+		}, func(r *remote) {
+			r.colleague.Write("src", "2\n")
+			r.colleague.Commit("more")
+			r.colleague.Git("push", "-q", "origin", "pr")
+			r.Git("fetch", "-q") // and leave it there
+			r.Write("src", "3\n")
+			r.Commit("the agent's")
+			r.Write("tests/a", anew)
+		}},
 		"pushed by the agent": {nil, func(r *remote) {
 			r.Git("push", "-q", "--force", "origin", "origin/main:pr")
 			r.Git("reset", "-q", "--hard", "origin/pr")

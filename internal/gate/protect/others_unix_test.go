@@ -208,6 +208,44 @@ func TestE20AnEditThatAPullReplaces(t *testing.T) {
 	}
 }
 
+// A commit may say of itself that it is another's, and years old. That it was made here the reflog tells; without all
+// of that, nothing is by others.
+func TestE20AReflogThatWasCutTellsNothing(t *testing.T) {
+	for name, cut := range map[string]func(t *testing.T, reflog string){
+		"as it is": func(*testing.T, string) {},
+		"removed":  func(t *testing.T, reflog string) { check(t, os.Remove(reflog)) },
+		"emptied":  func(t *testing.T, reflog string) { check(t, os.Truncate(reflog, 0)) },
+		"shorter": func(t *testing.T, reflog string) {
+			text, err := os.ReadFile(reflog)
+			check(t, err)
+			_, rest, _ := strings.Cut(string(text), "\n")
+			check(t, os.WriteFile(reflog, []byte(rest), 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBoth(t, "sub", onTop)
+			b.Write("sub/tests/a", weaker)
+			b.Env = append(b.Env,
+				"GIT_AUTHOR_DATE=2001-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2001-01-01T00:00:00Z",
+				"GIT_AUTHOR_EMAIL=colleague@example.com", "GIT_COMMITTER_EMAIL=colleague@example.com")
+			b.Commit("another's, it says")
+			cut(t, b.Path(".git/logs/HEAD"))
+			want(t, b.p, "tests/a changed")
+		})
+	}
+}
+
+// Of a commit of the session's that is gone it cannot be told what it touched.
+func TestE20ACommitThatIsGoneTellsNothing(t *testing.T) {
+	b := newBoth(t, "sub", onTop)
+	b.Write("sub/tests/a", weaker)
+	id := b.Commit("the agent's")
+	b.Git("reset", "-q", "--hard", origin)
+	want(t, b.p, "tests/a changed")
+	check(t, os.Remove(b.Path(".git/objects/"+id[:2]+"/"+id[2:])))
+	want(t, b.p, "tests/a changed")
+}
+
 // What git makes of both sides by itself is not the agent's.
 func TestE20BothSidesOfAMerge(t *testing.T) {
 	for name, tt := range map[string]struct {

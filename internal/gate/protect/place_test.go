@@ -215,6 +215,16 @@ func TestADamagedBaseIsMadeAnew(t *testing.T) {
 		check(t, os.WriteFile(path, []byte(damaged), 0o600))
 		want(t, p, "a_test.go changed")
 	}
+
+	// What another version has written may mean something else.
+	later := p
+	later.StateDir = t.TempDir()
+	check(t, later.Begin(t.Context()))
+	want(t, later)
+	text, err = os.ReadFile(later.baseFile())
+	check(t, err)
+	check(t, os.WriteFile(later.baseFile(), []byte(strings.Replace(string(text), `{"v":1,`, `{"v":2,`, 1)), 0o600))
+	want(t, later, "a_test.go changed")
 }
 
 func TestPruneForgetsOldSessions(t *testing.T) {

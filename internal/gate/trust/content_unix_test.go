@@ -176,30 +176,61 @@ func TestE6ASwapDuringARun(t *testing.T) {
 	}
 }
 
-// An enclave goes where its directory goes.
+// What a gate that passed wrote beside the approved files may be what it passed by: that counts only if it passes
+// without, too.
+func TestE6APassByWhatTheGateWroteBeside(t *testing.T) {
+	c, root := contentOf(t, true)
+	if r := runIn(c, root, `echo 'echo planted' >.gauntlet/scripts/more.sh; test -e again || { touch again; sh .gauntlet/scripts/more.sh; exit 0; }; exit 3`); r.Code != 3 {
+		t.Errorf("%s: %s", r, r.Tail)
+	}
+}
+
+// An enclave goes where its directory goes, and that goes with the project.
 func TestE6AMoveDuringARunInAnEnclave(t *testing.T) {
+	for name, which := range map[string]func(c *Content) string{
+		"the directory": func(c *Content) string { return c.live },
+		"the project":   func(c *Content) string { return filepath.Dir(c.live) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, root := contentOf(t, true)
+			edits["edited"](t, root)
+			dir := which(c)
+			// A process outside moves it away while the command waits, and back. The second
+			// time nothing is moved.
+			moved := make(chan error, 1)
+			go func() {
+				for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+					if _, err := os.Stat(filepath.Join(root, "started")); err == nil {
+						moved <- errors.Join(os.Rename(dir, dir+"2"), os.Mkdir(dir, 0o755), os.Remove(dir), os.Rename(dir+"2", dir),
+							os.WriteFile(filepath.Join(root, "moved"), nil, 0o600))
+						return
+					}
+				}
+				moved <- errors.New("never started")
+			}()
+			var log bytes.Buffer
+			r := c.Run(t.Context(), process.Command{
+				Args: process.Shell("touch started; while ! test -e moved; do sleep 0.01; done; " + checkScript), Dir: root, Output: &log, Lines: 10,
+			})
+			check(t, <-moved)
+			if r.Tail != "approved" || !strings.Contains(log.String(), "was moved while this ran") {
+				t.Errorf("%s: %s\n%s", r, r.Tail, log.String())
+			}
+		})
+	}
+}
+
+// Where the approved files cannot be put in their place, that says nothing about the work: nothing ran, and an agent is
+// held.
+func TestE6AnEnclaveThatCannotBeMadeWithholds(t *testing.T) {
 	c, root := contentOf(t, true)
 	edits["edited"](t, root)
-	// A process outside moves .gauntlet away while the command waits, and back. The second
-	// time nothing is moved.
-	moved := make(chan error, 1)
-	go func() {
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(root, "started")); err == nil {
-				moved <- errors.Join(os.Rename(c.live, c.live+"2"), os.Mkdir(c.live, 0o755), os.Remove(c.live), os.Rename(c.live+"2", c.live),
-					os.WriteFile(filepath.Join(root, "moved"), nil, 0o600))
-				return
-			}
-		}
-		moved <- errors.New("never started")
-	}()
-	var log bytes.Buffer
-	r := c.Run(t.Context(), process.Command{
-		Args: process.Shell("touch started; while ! test -e moved; do sleep 0.01; done; " + checkScript), Dir: root, Output: &log, Lines: 10,
-	})
-	check(t, <-moved)
-	if r.Tail != "approved" || !strings.Contains(log.String(), "was moved while this ran") {
-		t.Errorf("%s: %s\n%s", r, r.Tail, log.String())
+	c.files = append(c.files, file{Path: strings.Repeat("x", 300)})
+	if r := runIn(c, root, "touch ran"); !errors.Is(r.Err, ErrWithheld) || r.Ran() {
+		t.Errorf("got %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(root, "ran")); err == nil {
+		t.Error("it ran")
 	}
 }
 

@@ -21,6 +21,19 @@ func TestPinLeavesOtherPathsAlone(t *testing.T) {
 	}
 }
 
+// A backslash escapes nothing in single quotes: what follows the next one is outside of them.
+func TestPinKnowsWhatIsQuoted(t *testing.T) {
+	for script, want := range map[string]string{
+		`echo 'a\' .gauntlet/x`:  `echo 'a\' '/a copy'/x`,
+		`echo "a\" .gauntlet/x"`: `echo "a\" /a copy/x"`,
+		`echo \' .gauntlet/x`:    `echo \' '/a copy'/x`,
+	} {
+		if got := pin(script, "/a copy"); got != want {
+			t.Errorf("%q became %q, want %q", script, got, want)
+		}
+	}
+}
+
 func TestPinOnlyWhereTheCopyIsInForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		script := rapid.StringOf(rapid.SampledFrom([]rune(".gauntlet/ '\"\\$x"))).Draw(t, "script")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // repository is a project that is committed and approved, with a linked worktree.
@@ -121,6 +122,22 @@ func TestE6ADamagedApprovalIsReadFromItsSecondPlace(t *testing.T) {
 	s, root, _ := repository(t)
 	for _, name := range []string{approvalFile, spareFile} {
 		check(t, os.WriteFile(filepath.Join(s.folder(keys(root)[0]), name), []byte("{"), 0o600))
+	}
+	if st := standing(t, s, root); st.State != Approved {
+		t.Errorf("got %+v", st)
+	}
+}
+
+// A file of an approval that is not as its hash says is damage, too: it is never what runs.
+func TestE6AnApprovalWithAnotherContentIsDamaged(t *testing.T) {
+	s, root, _ := repository(t)
+	key := keys(root)[0]
+	a, err := s.readFile(key, approvalFile)
+	check(t, err)
+	a.Files[0].Data = append(a.Files[0].Data, '#')
+	check(t, statefile.Write(filepath.Join(s.folder(key), approvalFile), a))
+	if a, err := s.readFile(key, approvalFile); err == nil {
+		t.Errorf("it counts: %+v", a.Files[0])
 	}
 	if st := standing(t, s, root); st.State != Approved {
 		t.Errorf("got %+v", st)

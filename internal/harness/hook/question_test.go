@@ -16,12 +16,13 @@ func TestQuestions(t *testing.T) {
 		},
 		`{"questions":[{"question":"Which?","header":7,"options":["A",{"label":"B"}]}]}`: {[]Question{{Text: "Which?", Options: []Option{{}, {Label: "B"}}}}, false},
 		`{"questions":[{"question":"a","QUESTION":"b"}]}`:                                {[]Question{{Text: "a"}}, true}, // as the client reads it
-		`{"questions":["a"]}`:                   {},
-		`{"questions":"a"}`:                     {},
-		`{"Questions":[{"question":"a"}]}`:      {},
-		`{"questions":[{"question":"a"}],"x":}`: {},
-		`{"questions":[]}`:                      {exact: true},
-		``:                                      {},
+		`{"questions":["a"]}`:                            {},
+		`{"questions":"a"}`:                              {},
+		`{"Questions":[{"question":"a"}]}`:               {},
+		`{"questions":[{"question":"a"}],"x":}`:          {},
+		`{"questions":[]}`:                               {exact: true},
+		`{"questions":[{"question":"a","options":[1]}]}`: {[]Question{{Text: "a", Options: []Option{{}}}}, false},
+		``: {},
 	} {
 		questions, exact := ToolUse{ToolInput: []byte(input)}.Questions()
 		if diff := cmp.Diff(want.questions, questions); diff != "" || exact != want.exact {
@@ -41,6 +42,17 @@ func TestWithAnswers(t *testing.T) {
 		got, ok := ToolUse{ToolInput: []byte(input)}.WithAnswers(map[string]string{"q": "<a>"})
 		if string(got) != want || ok != (want != "") {
 			t.Errorf("%s: %s, %t", input, got, ok)
+		}
+	}
+}
+
+func TestHasAnswers(t *testing.T) {
+	for input, want := range map[string]bool{
+		`{}`: false, `{"answers":null}`: false, `{"answers":{}}`: false, `{"answers": { } }`: false,
+		`{"answers":{"q":"a"}}`: true, `{"answers":"a"}`: true, `{"Answers":{"q":"a"}}`: false,
+	} {
+		if got := (ToolUse{ToolInput: []byte(input)}).HasAnswers(); got != want {
+			t.Errorf("%s: %t", input, got)
 		}
 	}
 }

@@ -195,6 +195,30 @@ func TestIssue19PluginOutOfReach(t *testing.T) {
 	}
 }
 
+// Of the plugins that call us ours is the one with our name, and it calls us only where no file switches hooks off.
+func TestIssue19WhichPluginCalls(t *testing.T) {
+	for manifest, ours := range map[string]bool{`{"name":"stopgate"}`: true, `{"name":"other"}`: false, `{"name":""}`: false, `{`: false} {
+		folder := t.TempDir()
+		put(t, filepath.Join(folder, ".claude-plugin", "plugin.json"), manifest)
+		if IsOurPlugin(folder) != ours {
+			t.Errorf("%s: ours is %t", manifest, !ours)
+		}
+	}
+	if IsOurPlugin("") || IsOurPlugin(t.TempDir()) {
+		t.Error("a folder without a manifest is our plugin")
+	}
+
+	h := newClientHome(t)
+	plain := filepath.Join(h.cached, "hooks", "hooks.json")
+	put(t, plain, strings.ReplaceAll(get(t, plain), `"command": "`+Program+" ", `"command": "`+living+" "))
+	for project, calls := range map[string]bool{`{}`: true, `{"disableAllHooks":true}`: false, enabled("false"): false} {
+		h.settings(enabled("true"), project, "")
+		if _, got := CallingPlugin(Inspect(h.project)); got != calls {
+			t.Errorf("%s: calls is %t", project, got)
+		}
+	}
+}
+
 // The commands that we name lead to the scope that the plugin was installed in.
 func TestIssue19PluginCommands(t *testing.T) {
 	h := newClientHome(t)

@@ -63,6 +63,9 @@ func TestIssue19HooksOfAnotherToolAreKnown(t *testing.T) {
 		"node node_modules/conclaude/main.js Stop":                  PartTheirs,
 		"./wrap.sh conclaude Stop":                                  PartTheirs,
 		"eval 'conclaude Stop'":                                     PartTheirs,
+		". ./env.sh; conclaude Stop":                                PartTheirs,
+		nestedShells(4, "conclaude Stop"):                           AllTheirs,
+		nestedShells(5, "conclaude Stop"):                           PartTheirs, // deeper than we read
 		"conclaude Stop <<< x":                                      PartTheirs,
 		"conclaude 'Stop":                                           PartTheirs,
 		"echo conclaude Stop":                                       NotTheirs,
@@ -151,4 +154,12 @@ func FuzzCommandLine(f *testing.F) {
 			t.Errorf("%q was taken for a call", line)
 		}
 	})
+}
+
+// nestedShells is a line that each of so many shells gives to the next one.
+func nestedShells(depth int, line string) string {
+	for range depth {
+		line = "sh -c " + ShellCommand(line)
+	}
+	return line
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 )
 
 // Of the global config, which agent-gauntlet reads too, only what stopgate wrote is taken out.
@@ -97,5 +99,27 @@ func TestIssue19TheGlobalConfigStaysALink(t *testing.T) {
 	}
 	if text, err := os.ReadFile(target); err != nil || string(text) != "quiet: true\n" {
 		t.Errorf("%q %v", text, err)
+	}
+}
+
+// A link of a dotfile manager stays, and the file that it leads to changes.
+func TestIssue19AGlobalConfigBehindALink(t *testing.T) {
+	dir := t.TempDir()
+	target, path := filepath.Join(dir, "dotfiles.yml"), filepath.Join(dir, "config.yml")
+	check(t, os.WriteFile(target, []byte("quiet: true\n"), 0o600))
+	environtest.Symlink(t, target, path)
+	for _, step := range []struct {
+		do   func() error
+		want string
+	}{
+		{func() error { _, err := EnforceTrust(path); return err }, "quiet: true\ntrust: enforce\n"},
+		{func() error { return WithdrawTrust(path) }, "quiet: true\n"},
+	} {
+		check(t, step.do())
+		text, err := os.ReadFile(target)
+		check(t, err)
+		if info, err := os.Lstat(path); err != nil || info.Mode().Type() != fs.ModeSymlink || string(text) != step.want {
+			t.Errorf("%v, %v: %q", info.Mode(), err, text)
+		}
 	}
 }

@@ -118,3 +118,17 @@ func testBackward(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Who reads backward hears how many lines cannot be used: those that are damaged, and those of a newer stopgate.
+func TestBackwardCountsWhatCannotBeUsed(t *testing.T) {
+	j := tempJournal(t, Limits{})
+	plant(t, j, 1, slices.Concat(line(t, "first"), frame(12, []byte(`{"v":12}`)), []byte("garbage\n"), line(t, "last")))
+	lost := 0
+	for entry, err := range j.Backward(Position{}, nil) {
+		check(t, err)
+		lost = entry.Lost
+	}
+	if lost != 2 {
+		t.Errorf("%d lines, want 2", lost)
+	}
+}

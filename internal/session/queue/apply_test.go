@@ -509,3 +509,18 @@ func TestLongCommandsMatch(t *testing.T) {
 		t.Error("not the same words")
 	}
 }
+
+// A client that does not say which session it has now has cleared it all the same.
+func TestAClearWithoutASession(t *testing.T) {
+	wantOutcome(t, after(fresh("/clear", "next"), Begun{1}, Pressed{1}, SessionStart{"clear", ""}), Advanced, true)
+}
+
+// What nobody sees in a prompt makes it no other one.
+func TestInvisibleCharactersDoNotCount(t *testing.T) {
+	c := Command{Command: "fix the tests"}
+	for text, same := range map[string]bool{"fix\u200b the tests": true, "\ufefffix the\u2060 tests": true, "fix these tests": false} {
+		if c.Matches(text) != same {
+			t.Errorf("%q: the same is %t", text, !same)
+		}
+	}
+}

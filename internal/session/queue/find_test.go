@@ -34,3 +34,21 @@ func TestFind(t *testing.T) {
 		t.Error("something is found that is not there")
 	}
 }
+
+// As long as its file is kept.
+func TestFindLooksIntoAllThatIsKept(t *testing.T) {
+	s := NewStore(t.TempDir())
+	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	for n := range kept + 2 {
+		q := New("s", fmt.Sprint("id", n), []string{"text"}, now)
+		q.Stopgate.Key = fmt.Sprint("key", n)
+		check(t, s.Create("s", q))
+		_, err := s.Change("s", func(q Queue) Outcome { return q.end(Complete, "") }, func(Outcome, string) error { return nil })
+		check(t, err)
+	}
+	for n := range kept + 2 {
+		if found := s.HasKey("s", fmt.Sprint("key", n)); found != (n > 0) {
+			t.Errorf("key%d: found is %t", n, found)
+		}
+	}
+}

@@ -23,8 +23,8 @@ func TestRootLeavesFilesToTheirOwners(t *testing.T) {
 			check(t, Write(path, []byte("x"), 0o600))
 			info, err := os.Stat(path)
 			check(t, err)
-			if got := info.Sys().(*syscall.Stat_t).Uid; got != uid {
-				t.Errorf("%s belongs to %d, want %d", filepath.Base(path), got, uid)
+			if got := info.Sys().(*syscall.Stat_t); got.Uid != uid || (got.Gid == group) != (uid == somebody) {
+				t.Errorf("%s belongs to %d:%d, want %d", filepath.Base(path), got.Uid, got.Gid, uid)
 			}
 		}
 	}

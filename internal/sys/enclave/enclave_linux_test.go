@@ -132,6 +132,15 @@ func TestE6WritesStayInside(t *testing.T) {
 }
 
 // How a command ends is told as without an enclave.
+// The files are readable for everybody, and what the command makes is as our umask has it.
+func TestE6TheUmaskIsOurs(t *testing.T) {
+	available(t)
+	defer syscall.Umask(syscall.Umask(0o077))
+	if r := run(t, project(t), `umask; stat -c %a .gauntlet/x.sh .gauntlet/deep/er/y.sh`); r.Tail != "0077\n755\n644" {
+		t.Errorf("%s: %s", r, r.Tail)
+	}
+}
+
 func TestHowACommandEnds(t *testing.T) {
 	available(t)
 	root := project(t)
@@ -280,12 +289,17 @@ func TestE6TheMountIsPrivate(t *testing.T) {
 	root := project(t)
 	self, err := os.Executable()
 	check(t, err)
-	seen := `grep -c ` + root + ` /proc/$(cat pid)/mountinfo; .gauntlet/x.sh`
-	cmd := exec.Command("unshare", "-m", "--propagation", "shared", "sh", "-c", `echo $$ >pid; "$0"; true`, self)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), userEnv+"="+root+"\n"+seen)
-	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "0\napproved\nexit 0\n" {
-		t.Errorf("%v\n%s", err, out)
+	seen := `grep -c ` + root + `/.gauntlet /proc/$(cat pid)/mountinfo; .gauntlet/x.sh`
+	for name, mount := range map[string]string{
+		"in the mount of its folder": ``,
+		"in a mount of its own":      `mount --bind "$1" "$1" && cd "$1" || exit; `,
+	} {
+		cmd := exec.Command("unshare", "-m", "--propagation", "shared", "sh", "-c", mount+`echo $$ >pid; "$0"; true`, self, root)
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), userEnv+"="+root+"\n"+seen)
+		if out, err := cmd.CombinedOutput(); err != nil || string(out) != "0\napproved\nexit 0\n" {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
@@ -39,9 +40,13 @@ func TestAsideKnowsWhatWasSetBefore(t *testing.T) {
 		repo := gittest.New(t, "--object-format="+format)
 		repo.Write(
 			".gitattributes", "*.crlf text eol=crlf\n*.id ident\n*.f filter=before\n*.g filter=since\n", "sub/.gitattributes", "*.crlf -text\n",
-			"a.crlf", "1\n", "sub/b.crlf", "1\n", "own.x", "1\n", "user.x", "1\n", "a.id", "$Id$\n", "a.f", "weak\n", "a.g", "strong\n", "plain", "1\n",
+			"a.crlf", "1\n", "sub/b.crlf", "1\n", "own.x", "1\n", "user.x", "1\n", "a.id", "$Id$\n", "a.f", "weak\n", "a.g", "strong\n", "plain", "1\n", "deep/plain", "1\n", "link/plain", "1\n",
 		)
+		environtest.Symlink(t, "plain eol=crlf", repo.Path("link/.gitattributes")) // git follows no link to attributes
 		repo.Commit("one")
+		repo.Write("deep/.gitattributes", "plain text eol=crlf\n") // git takes it from the index, and we do not
+		repo.Git("add", "deep/.gitattributes")
+		check(t, os.Remove(repo.Path("deep/.gitattributes")))
 		repo.Write(".git/info/attributes", "own.x text eol=crlf\n", "user.attributes", "user.x text eol=crlf\n")
 		repo.Git("config", "core.attributesFile", repo.Path("user.attributes"))
 		repo.Git("config", "filter.before.smudge", "sed s/weak/strong/")
@@ -66,8 +71,9 @@ func TestAsideKnowsWhatWasSetBefore(t *testing.T) {
 		id := repo.Git("rev-parse", "HEAD:a.id")
 		delete(got, ".gitattributes")
 		delete(got, "sub/.gitattributes")
+		delete(got, "link/.gitattributes")
 		files := map[string]string{
-			"a.crlf": "1\r\n", "sub/b.crlf": "1\n", "own.x": "1\r\n", "user.x": "1\r\n", "a.id": "$Id: " + id + " $\n", "a.f": "strong\n", "a.g": "strong\n", "plain": "1\n",
+			"a.crlf": "1\r\n", "sub/b.crlf": "1\n", "own.x": "1\r\n", "user.x": "1\r\n", "a.id": "$Id: " + id + " $\n", "a.f": "strong\n", "a.g": "strong\n", "plain": "1\n", "deep/plain": "1\n", "link/plain": "1\n",
 		}
 		if diff := cmp.Diff(files, got); diff != "" {
 			t.Errorf("%s: %s", format, diff)

@@ -92,6 +92,20 @@ func TestPatienceEnds(t *testing.T) {
 	mustAcquire(t, path)()
 }
 
+// A wait ends with the context, and whoever has none left does not begin.
+func TestAWaitEndsWithTheContext(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	defer mustAcquire(t, path)()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	for _, path := range []string{path, filepath.Join(dir, "free")} {
+		if _, err := Acquire(ctx, path, patient); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 func TestALockThatIsReleasedIsGivenToWhoWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	release := mustAcquire(t, path)
@@ -196,6 +210,9 @@ func TestWhatIsNoLockIsAnErrorAtOnce(t *testing.T) {
 		if _, err := Acquire(context.Background(), path, patient); err == nil || errors.Is(err, ErrBusy) {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+	if held, err := Held(filepath.Join(file, "lock")); err == nil || held {
+		t.Errorf("held %t, %v", held, err)
 	}
 }
 

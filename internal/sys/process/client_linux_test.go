@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
@@ -26,6 +27,27 @@ func TestStartedInside(t *testing.T) {
 	} {
 		if got := startedInside(tt.client, tt.launched, tt.env); got != tt.want {
 			t.Errorf("startedInside(%d, %d, %q) = %t", tt.client, tt.launched, tt.env, got)
+		}
+	}
+}
+
+// A client starts a hook in a session of the hook's own, by a shell or not. Whoever is deeper in a session does not know
+// its client.
+func TestCallerIsWhoBeganTheSession(t *testing.T) {
+	self, err := os.Executable()
+	check(t, err)
+	for script, want := range map[string]int{
+		`exec "$0"`:                       os.Getpid(),
+		`"$0"; true`:                      os.Getpid(),
+		`sh -c '"$0"; true' "$0"; true`:   0,
+		`(sh -c '"$0"; true' "$0"); true`: 0,
+	} {
+		cmd := exec.Command("sh", "-c", script, self)
+		cmd.Env = append(os.Environ(), callerEnv+"=1")
+		Outlive(cmd)
+		out, err := cmd.Output()
+		if check(t, err); string(out) != strconv.Itoa(want) {
+			t.Errorf("%s: %s, want %d", script, out, want)
 		}
 	}
 }

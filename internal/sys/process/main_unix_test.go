@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,7 +24,14 @@ var check = checktest.OK
 // parentEnv makes the test binary a process that detaches a command and ends.
 const parentEnv = "STOPGATE_PROCESS_PARENT"
 
+// callerEnv makes the test binary a hook that says who calls it.
+const callerEnv = "STOPGATE_PROCESS_CALLER"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(callerEnv) != "" {
+		fmt.Print(Caller().PID)
+		os.Exit(0)
+	}
 	if script := os.Getenv(parentEnv); script != "" {
 		if err := Detach(Shell(script), os.Environ(), nil); err != nil {
 			panic(err)

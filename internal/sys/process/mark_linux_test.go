@@ -41,3 +41,15 @@ func TestOthersLive(t *testing.T) {
 		t.Errorf("the bystander: %+v", r)
 	}
 }
+
+// The mark of a command is that of what it started, and not of another one whose mark begins like it.
+func TestAMarkIsNotTheBeginningOfAnother(t *testing.T) {
+	mark := markVariable + "a-1"
+	for entry, want := range map[string]bool{
+		mark: true, mark + "/b-2": true, mark + "2": false, mark + "2/b-2": false, markVariable + "b-2/a-1": false, "X" + mark: false,
+	} {
+		if got := marked([]byte("A=1\x00"+entry+"\x00B=2\x00"), mark); got != want {
+			t.Errorf("%s: %t", entry, got)
+		}
+	}
+}

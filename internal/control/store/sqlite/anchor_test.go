@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/control/store"
@@ -60,6 +61,25 @@ func TestIssue20AnchorsFindAHistoryThatWasCut(t *testing.T) {
 	check(t, err)
 	if found[0] != Replaced || found[1] != Replaced {
 		t.Errorf("rewritten: %v", found)
+	}
+}
+
+// The same events of each subject in another order are another history.
+func TestIssue20AnAnchorHasTheOrder(t *testing.T) {
+	anchors := map[store.Head]bool{}
+	for _, order := range [][]string{{"run.a", "run.b", "run.c"}, {"run.b", "run.a", "run.c"}} {
+		s := mustOpen(t, tempPath(t))
+		for _, subject := range order {
+			_, err := s.Append(t.Context(), store.NewEvent{Subject: subject, ID: strings.Repeat(subject[4:], 16), Data: []byte("{}")})
+			check(t, err)
+		}
+		anchor, err := s.Anchor(t.Context())
+		check(t, err)
+		anchors[anchor] = true
+		check(t, s.Close())
+	}
+	if len(anchors) != 2 {
+		t.Errorf("%v", anchors)
 	}
 }
 
