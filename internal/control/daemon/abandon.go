@@ -105,7 +105,7 @@ func (c *core) release(subject, id string) {
 	c.state.Put(&engine.Owner{ID: id, Deleted: true})
 	delete(c.unsure, id)
 	c.mu.Unlock()
-	c.news.ring()
+	c.news.Ring()
 }
 
 // forgetAbandoned takes those out of the state that were given up since the snapshot. What cannot be read of that is held

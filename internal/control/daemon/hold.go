@@ -108,7 +108,7 @@ func (c *core) hold(subject, why string) {
 	c.state.Held = held
 	delete(c.unsure, id) // it stays unknown
 	c.mu.Unlock()
-	c.news.ring()
+	c.news.Ring()
 	c.held(subject, why)
 }
 

@@ -308,7 +308,7 @@ func (p *plane) startJob(ctx context.Context, s daemonapi.Start, create engine.C
 // people are asked about jobs.
 func (d *daemon) jobsChanged() {
 	nudge.Reader(d.items)
-	d.core.news.ring()
+	d.core.news.Ring()
 }
 
 // ofJob adds to a decision of an owner which job of the fleet that works for: many may run the same command.

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/watch"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -328,8 +329,8 @@ type growth struct {
 
 	mu        sync.Mutex
 	followers int
-	end       func() // ends the watch, and waits for that
-	news      bell   // some log has grown
+	end       func()     // ends the watch, and waits for that
+	news      nudge.Bell // some log has grown
 }
 
 // follow has the directory watched until leave.
@@ -339,7 +340,7 @@ func (g *growth) follow() (leave func()) {
 	if g.followers++; g.followers == 1 {
 		ctx, cancel := context.WithCancel(context.Background())
 		var watching sync.WaitGroup
-		watching.Go(func() { watch.Directory(ctx, g.dir, g.news.ring, g.tell) })
+		watching.Go(func() { watch.Directory(ctx, g.dir, g.news.Ring, g.tell) })
 		g.end = func() { cancel(); watching.Wait() }
 	}
 	return g.leave
