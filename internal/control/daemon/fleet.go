@@ -21,7 +21,7 @@ import (
 func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 	dialer := &member.Dialer{StateDir: d.StateDir, Log: d.Log}
 	return fleet.New(fleet.Options{
-		StateDir: d.StateDir, Version: d.Version, Plane: p, Handler: api.New(p, d.Version),
+		Version: d.Version, Plane: p, Handler: api.New(p, d.Version),
 		Config: d.config.now, Log: d.Log, Now: d.Now, Dial: dialer.Dial, Trouble: dialer.Trouble, Room: p.jobRoom, Changed: d.core.news.Ring,
 		Self: func() (name, me string) {
 			id, err := member.Load(d.StateDir)

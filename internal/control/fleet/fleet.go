@@ -25,13 +25,12 @@ import (
 
 // Options are what a daemon gives to its part in the fleet.
 type Options struct {
-	StateDir string
-	Version  string
-	Plane    api.Plane    // what is this machine's own
-	Handler  http.Handler // the API of Plane, for requests of others
-	Config   func() *config.Global
-	Log      *slog.Logger
-	Now      func() time.Time
+	Version string
+	Plane   api.Plane    // what is this machine's own
+	Handler http.Handler // the API of Plane, for requests of others
+	Config  func() *config.Global
+	Log     *slog.Logger
+	Now     func() time.Time
 	// Dial connects to the fleet that this machine is in, and waits until it is in one. Fleet closes the
 	// connection.
 	Dial func(ctx context.Context) (*link.Link, error)
