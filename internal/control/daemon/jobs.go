@@ -49,10 +49,7 @@ func (b *comebacks) of(o *engine.Owner) <-chan struct{} {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if held := b.held[o.ID]; held != nil {
-		return held
-	}
-	return nil
+	return b.held[o.ID]
 }
 
 // attempt is the attempt of a job that an owner is, or is part of; nil where it is neither.

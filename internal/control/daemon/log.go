@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/watch"
@@ -156,7 +157,7 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 		say(d.Step, "waiting for a decision: %s (decision %s)", firstLine(d.Context), d.ID)
 	}
 	if after.Terminal() && !was.Terminal() {
-		say(after.Step, "%s %s%s", noun(after.Kind), after.Step, because(after.Error))
+		say(after.Step, "%s %s%s", daemonapi.KindWord(string(after.Kind)), after.Step, because(after.Error))
 	}
 	return lines
 }
@@ -253,13 +254,6 @@ func because(why string) string {
 		return ""
 	}
 	return ": " + why
-}
-
-func noun(kind engine.Kind) string {
-	if kind == engine.AgentRun {
-		return "agent run"
-	}
-	return "pipeline"
 }
 
 // copyLog writes an owner's log. With follow it goes on until over says that there is

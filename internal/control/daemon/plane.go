@@ -292,7 +292,7 @@ func (p *plane) pastAgent(id string) (daemonapi.Agent, error) {
 		if len(found) == 1 {
 			return one, nil
 		}
-		lines = append(lines, agentLine(&one))
+		lines = append(lines, one.Line())
 	}
 	if len(lines) == 0 {
 		return daemonapi.Agent{}, api.Refusal("not_found", "there is no agent "+id, "stopgate agent list --all")

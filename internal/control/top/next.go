@@ -193,9 +193,9 @@ func (s State) changed(owners []daemonapi.Owner) (State, []any) {
 	return s.refreshed(owners)
 }
 
-func cloned[V any](m map[string]V) map[string]V {
+func cloned[K comparable, V any](m map[K]V) map[K]V {
 	if m == nil {
-		return map[string]V{}
+		return map[K]V{}
 	}
 	return maps.Clone(m)
 }
