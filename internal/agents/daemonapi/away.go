@@ -15,6 +15,32 @@ import (
 // says something every three seconds.
 const fresh = 10 * time.Second
 
+// KindWord is what people call an owner of a kind.
+func KindWord(kind string) string {
+	if kind == "run" {
+		return "agent run"
+	}
+	return "pipeline"
+}
+
+// Line is the owner among others that an id prefix may mean.
+func (o *Owner) Line() string {
+	return fmt.Sprintf("  %s  %s %s%s, %s", o.ID, KindWord(o.Kind), plain.Line(o.Name), o.On(), o.Status)
+}
+
+// Line is the agent among others that an id prefix may mean.
+func (a *Agent) Line() string {
+	return fmt.Sprintf("  %s  agent %s%s, %s", a.ID, plain.Line(a.Name), a.On(), a.Status)
+}
+
+// State is what people are told of the agent's status: Claude Code that has not called a hook yet is starting.
+func (a *Agent) State() string {
+	if a.Client && !a.Ready && a.Status == "running" {
+		return "starting"
+	}
+	return plain.Line(a.Status)
+}
+
 // Here is the host of a Filter that asks for what is on this machine only.
 const Here = "."
 

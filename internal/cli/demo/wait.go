@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // asks waits for the decision of a pipeline.
@@ -40,17 +41,11 @@ func (s *stage) worked(ctx context.Context) error {
 
 // await looks again and again, until what is seen is as wanted.
 func await[T any](ctx context.Context, look func() (T, error), wanted func(T) bool) (T, error) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	for range pause.Every(ctx, 100*time.Millisecond) {
 		if now, err := look(); err != nil || wanted(now) {
 			return now, err
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			var none T
-			return none, ctx.Err()
-		}
 	}
+	var none T
+	return none, ctx.Err()
 }

@@ -105,7 +105,7 @@ func agentRow(a *daemonapi.Agent) []string {
 	if a.Signal != "" {
 		signal = plain.Line(a.Signal)
 	}
-	return []string{id, plain.Line(a.Name), shortID(a.Owner), plain.Line(a.Step), agentState(a), signal}
+	return []string{id, plain.Line(a.Name), shortID(a.Owner), plain.Line(a.Step), a.State(), signal}
 }
 
 func agentLines(agents []daemonapi.Agent, now time.Time, p term.Paint, width, height int) []string {

@@ -270,7 +270,7 @@ func attemptWord(j *daemonapi.Job) string {
 	if j.Kind == "" {
 		return "id " + j.Owner
 	}
-	return kindWord(&daemonapi.Owner{Kind: j.Kind}) + " " + j.Owner
+	return daemonapi.KindWord(j.Kind) + " " + j.Owner
 }
 
 func jobColour(p term.Paint, status, text string) string {

@@ -39,14 +39,6 @@ func underWay(o *daemonapi.Owner) bool { return o.Status == ownerRunning || o.St
 // shortID is enough of an id for people.
 func shortID(id string) string { return id[:min(len(id), 8)] }
 
-// kindWord is what people call an owner.
-func kindWord(o *daemonapi.Owner) string {
-	if o.Kind == "run" {
-		return "agent run"
-	}
-	return "pipeline"
-}
-
 // groupWord is the command that is about such owners.
 func groupWord(o *daemonapi.Owner) string {
 	if o.Kind == "run" {
@@ -57,7 +49,7 @@ func groupWord(o *daemonapi.Owner) string {
 
 // title is what people are told of an owner: "pipeline 3f9a12bc build".
 func title(o *daemonapi.Owner) string {
-	return kindWord(o) + " " + shortID(o.ID) + " " + plain.Line(o.Name) + o.On()
+	return daemonapi.KindWord(o.Kind) + " " + shortID(o.ID) + " " + plain.Line(o.Name) + o.On()
 }
 
 // owners are all pipelines and agent runs, the newest first.
@@ -126,11 +118,11 @@ func (p *Daemon) meant(ctx context.Context, id string) (meaning, error) {
 	}
 	switch {
 	case ownerErr == nil && agentErr == nil:
-		lines = []string{ownerLine(&o), agentLine(&a)}
+		lines = []string{o.Line(), a.Line()}
 	case ownerErr == nil && len(lines) > 0:
-		lines = append(lines, ownerLine(&o))
+		lines = append(lines, o.Line())
 	case agentErr == nil && len(lines) > 0:
-		lines = append(lines, agentLine(&a))
+		lines = append(lines, a.Line())
 	case ownerErr == nil:
 		return meaning{owner: o}, nil
 	case agentErr == nil:
@@ -151,14 +143,6 @@ func candidates(err error) []string {
 		return []string{"  " + refusal.Error()} // an older daemon only counts them
 	}
 	return strings.Split(refusal.Hint, "\n")
-}
-
-func ownerLine(o *daemonapi.Owner) string {
-	return fmt.Sprintf("  %s  %s %s%s, %s", o.ID, kindWord(o), plain.Line(o.Name), o.On(), o.Status)
-}
-
-func agentLine(a *daemonapi.Agent) string {
-	return fmt.Sprintf("  %s  agent %s%s, %s", a.ID, plain.Line(a.Name), a.On(), a.Status)
 }
 
 // resolve finds the pipeline or agent run that an id stands for: its own, a prefix of it, or that of

@@ -298,7 +298,7 @@ func (s *ownerShow) agent(p term.Paint, width int) []string {
 	if a == nil {
 		return nil
 	}
-	text := fmt.Sprintf("agent %s %s, %s", a.ID, plain.Line(a.Name), agentState(a))
+	text := fmt.Sprintf("agent %s %s, %s", a.ID, plain.Line(a.Name), a.State())
 	if a.Until != nil {
 		text += " until " + term.Clock(*a.Until, s.now())
 	}
@@ -313,14 +313,6 @@ func (s *ownerShow) agent(p term.Paint, width int) []string {
 		lines = append(lines, p.Faint(term.Cut("  → stopgate agent attach "+shortID(a.ID), width)))
 	}
 	return lines
-}
-
-// agentState is how an agent stands, in words.
-func agentState(a *daemonapi.Agent) string {
-	if a.Client && !a.Ready && a.Status == ownerRunning {
-		return "starting"
-	}
-	return plain.Line(a.Status)
 }
 
 // fitMiddle leaves lines out of the middle of what a screen has no room for: what is new

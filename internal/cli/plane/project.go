@@ -26,22 +26,20 @@ func (f *projectFlag) add(cmd *cobra.Command) {
 
 // root is the project's.
 func (f *projectFlag) root() (string, error) {
-	if f.dir != "" {
-		return projectAt(f.dir)
-	}
-	h, err := here.FindRunbooks()
-	if err != nil {
-		return "", err
-	}
-	return h.Root, nil
+	return f.rootOf(here.FindRunbooks)
 }
 
 // existing is the root of a project that there is, for commands by which a person has something done in it.
 func (f *projectFlag) existing() (string, error) {
+	return f.rootOf(func() (*here.Place, error) { return here.MustExist(here.FindRunbooks()) })
+}
+
+// rootOf is the root of the project that was named, or else of the one found here.
+func (f *projectFlag) rootOf(find func() (*here.Place, error)) (string, error) {
 	if f.dir != "" {
 		return projectAt(f.dir)
 	}
-	h, err := here.MustExist(here.FindRunbooks())
+	h, err := find()
 	if err != nil {
 		return "", err
 	}

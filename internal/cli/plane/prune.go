@@ -129,7 +129,7 @@ func printPruned(out io.Writer, r daemonapi.Pruned) {
 			fmt.Fprintf(out, "  … and %d more (--json lists all)\n", len(r.Owners)-mostPruned)
 			break
 		}
-		kind := kindWord(&daemonapi.Owner{Kind: o.Kind})
+		kind := daemonapi.KindWord(o.Kind)
 		fmt.Fprintf(out, "  %s %s %s, %s %s ago, %s\n", kind, shortID(o.ID), plain.Line(o.Name), o.Status, term.Age(o.Ended, time.Now()), plain.Size(o.Bytes))
 	}
 	pipelines, runs := 0, 0

@@ -164,7 +164,7 @@ func (o *startOptions) run(ctx context.Context, p *Daemon, h *here.Place, args [
 	}
 	err = p.watchOwner(ctx, owner.ID)
 	if ctx.Err() != nil {
-		fmt.Fprintf(p.errOut, "\nthe %s keeps running; watch it with: stopgate %s show %s --watch\n", kindWord(&owner), groupWord(&owner), shortID(owner.ID))
+		fmt.Fprintf(p.errOut, "\nthe %s keeps running; watch it with: stopgate %s show %s --watch\n", daemonapi.KindWord(owner.Kind), groupWord(&owner), shortID(owner.ID))
 		return term.WithCode(nil, term.ExitInterrupted)
 	}
 	return err

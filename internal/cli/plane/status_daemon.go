@@ -125,7 +125,7 @@ func (d *DaemonStatus) agents() string {
 	states := []string{ownerRunning, "starting", "parked", ownerWaiting, "queued"}
 	counts := make([]int, len(states))
 	for i := range d.Agents {
-		if at := slices.Index(states, agentState(&d.Agents[i])); at >= 0 {
+		if at := slices.Index(states, d.Agents[i].State()); at >= 0 {
 			counts[at]++
 		}
 	}

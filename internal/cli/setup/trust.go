@@ -390,12 +390,7 @@ func (v trustView) print(ctx context.Context, text io.Writer, p term.Paint, widt
 		fmt.Fprintf(out, "%s %s: %s\n", plain.Name(paths.ProjectConfig(h.Root)), trust.NotInBranch, trust.GetHere)
 		return
 	}
-	if len(v.Changed) > 0 {
-		fmt.Fprintf(out, "changed since %s:\n", v.ApprovedAt.Local().Format(time.DateTime))
-		for _, path := range v.Changed {
-			fmt.Fprintf(out, "  %s\n", plain.Line(path))
-		}
-	}
+	printChanged(out, v.Standing)
 	if v.Enforced && v.State == trust.Untrusted {
 		fmt.Fprintln(out, "nothing in it runs before you approve it with: stopgate trust")
 	} else if v.Enforced {
@@ -405,10 +400,7 @@ func (v trustView) print(ctx context.Context, text io.Writer, p term.Paint, widt
 		}
 	}
 
-	verb := "it runs"
-	if v.Enforced && v.State != trust.Approved {
-		verb = "once approved, it runs"
-	}
+	verb := runsOf(v.Standing, v.Enforced)
 	if v.Invalid == "" {
 		cfg.print(out, verb)
 		noteUnprotected(ctx, h, out, cfg.Project)
@@ -416,11 +408,34 @@ func (v trustView) print(ctx context.Context, text io.Writer, p term.Paint, widt
 		fmt.Fprintf(out, "not valid: %s\n", term.Tame(v.Invalid))
 	}
 
-	changes, err := v.Changes()
+	printDiff(text, out, p, paths.GauntletDir, v.Standing)
+}
+
+// printChanged lists what differs from what was approved.
+func printChanged(out io.Writer, s trust.Standing) {
+	if len(s.Changed) > 0 {
+		fmt.Fprintf(out, "changed since %s:\n", s.ApprovedAt.Local().Format(time.DateTime))
+	}
+	for _, path := range s.Changed {
+		fmt.Fprintf(out, "  %s\n", plain.Line(path))
+	}
+}
+
+// runsOf is how what there is runs, as the beginning of a sentence.
+func runsOf(s trust.Standing, enforced bool) string {
+	if enforced && s.State != trust.Approved {
+		return "once approved, it runs"
+	}
+	return "it runs"
+}
+
+// printDiff shows how what is in a folder differs from what was approved.
+func printDiff(text, out io.Writer, p term.Paint, folder string, s trust.Standing) {
+	changes, err := s.Changes()
 	if err != nil {
 		fmt.Fprintf(out, "cannot show the changes: %s\n", plain.Line(err.Error()))
 	}
-	printChanges(text, p, paths.GauntletDir, changes)
+	printChanges(text, p, folder, changes)
 }
 
 // print says what runs and what is enforced. What is in runbooks only stopgated can read.

@@ -47,22 +47,9 @@ func oddjobsIn(h *here.Place) ([]string, error) {
 func (v oddjobsView) print(text io.Writer, p term.Paint, width int, h *here.Place) {
 	out := term.ProseIn(text, width)
 	fmt.Fprintf(out, "%s: %s\n", plain.Name(paths.OddjobsRunbooks(h.Root)), stateWord(v.State))
-	if len(v.Changed) > 0 {
-		fmt.Fprintf(out, "changed since %s:\n", v.ApprovedAt.Local().Format(time.DateTime))
-	}
-	for _, path := range v.Changed {
-		fmt.Fprintf(out, "  %s\n", plain.Line(path))
-	}
-	verb := "it runs"
-	if h.Enforces() && v.State != trust.Approved {
-		verb = "once approved, it runs"
-	}
-	printRunbooks(out, verb, v.Runbooks)
-	changes, err := v.Changes()
-	if err != nil {
-		fmt.Fprintf(out, "cannot show the changes: %s\n", plain.Line(err.Error()))
-	}
-	printChanges(text, p, paths.OddjobsDir+"/"+paths.RunbooksDir, changes)
+	printChanged(out, v.Standing)
+	printRunbooks(out, runsOf(v.Standing, h.Enforces()), v.Runbooks)
+	printDiff(text, out, p, paths.OddjobsDir+"/"+paths.RunbooksDir, v.Standing)
 }
 
 // approveOddjobs approves the runbooks of oddjobs as they are now.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/sys/nudge"
@@ -29,7 +30,7 @@ func (d *daemon) abandon(ctx context.Context, id string) (*engine.Owner, error) 
 		return nil, err
 	}
 	nudge.Reader(d.groups.wake) // it may have taken room in a group
-	d.core.trouble.set(noun(o.Kind)+" "+id, nil)
+	d.core.trouble.set(daemonapi.KindWord(string(o.Kind))+" "+id, nil)
 	d.Log.Info("an owner was given up", "owner", id)
 	d.logError("cannot tell a pipeline that one of its own was given up", unlessRefused(d.core.missChildren(ctx)))
 	d.logError("cannot save a snapshot", d.save(ctx))
@@ -76,7 +77,12 @@ type abandoned struct {
 }
 
 func (d *daemon) recordAbandoned(ctx context.Context, subject string) error {
-	data, err := json.Marshal(abandoned{1, subject, true, d.Now().UTC()})
+	return d.recordDamage(ctx, "given-up-", subject, abandoned{1, subject, true, d.Now().UTC()})
+}
+
+// recordDamage puts on record, once, what was done about an owner whose record is damaged.
+func (d *daemon) recordDamage(ctx context.Context, did, subject string, what any) error {
+	data, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
@@ -87,7 +93,7 @@ func (d *daemon) recordAbandoned(ctx context.Context, subject string) error {
 			return err
 		}
 		err = d.core.mark(ctx, store.NewEvent{
-			Subject: damageSubject, ID: "given-up-" + hex.EncodeToString(sum[:16]), Expected: head.Position, Data: data,
+			Subject: damageSubject, ID: did + hex.EncodeToString(sum[:16]), Expected: head.Position, Data: data,
 		})
 		if !errors.Is(err, store.ErrConflict) {
 			return err
@@ -105,7 +111,7 @@ func (c *core) release(subject, id string) {
 	c.state.Put(&engine.Owner{ID: id, Deleted: true})
 	delete(c.unsure, id)
 	c.mu.Unlock()
-	c.news.ring()
+	c.news.Ring()
 }
 
 // forgetAbandoned takes those out of the state that were given up since the snapshot. What cannot be read of that is held

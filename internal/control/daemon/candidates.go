@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -15,7 +14,7 @@ func isConflict(err error) bool { return daemonapi.Code(err) == "conflict" }
 func (p *plane) ownersLike(prefix string) (lines []string) {
 	for _, o := range p.core.owners() {
 		if strings.HasPrefix(o.ID, prefix) {
-			lines = append(lines, fmt.Sprintf("  %s  %s %s, %s", o.ID, kindWord(o), plain.Line(o.Name), status(o)))
+			lines = append(lines, fmt.Sprintf("  %s  %s %s, %s", o.ID, daemonapi.KindWord(string(o.Kind)), plain.Line(o.Name), status(o)))
 		}
 	}
 	return lines
@@ -31,16 +30,4 @@ func (p *plane) decisionsLike(prefix string) (lines []string) {
 		}
 	}
 	return lines
-}
-
-// agentLine is an agent among others.
-func agentLine(a *daemonapi.Agent) string {
-	return fmt.Sprintf("  %s  agent %s, %s", a.ID, plain.Line(a.Name), a.Status)
-}
-
-func kindWord(o *engine.Owner) string {
-	if o.Kind == engine.AgentRun {
-		return "agent run"
-	}
-	return "pipeline"
 }

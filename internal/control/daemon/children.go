@@ -50,7 +50,7 @@ func (c *core) parentsHear(ctx context.Context, o *engine.Owner) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	for o != nil && o.Parent != nil {
-		news := c.news.rung()
+		news := c.news.Rung()
 		now := c.owner(o.ID)
 		if now == nil || !slices.ContainsFunc(now.Effects, reports) {
 			o = c.owner(o.Parent.ID)

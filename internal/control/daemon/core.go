@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
@@ -45,7 +46,7 @@ type core struct {
 	unsure map[string]bool // owners with an append of which nobody knows what became
 	unread map[string]bool // the roots of such projects
 
-	news bell // the state has changed
+	news nudge.Bell // the state has changed
 }
 
 func newCore(s store.Store, state *engine.State, last store.Position, log *slog.Logger, now func() time.Time) *core {
@@ -244,7 +245,7 @@ func (c *core) put(before, after *engine.Owner, facts []engine.Fact, position st
 	c.last = max(c.last, position)
 	c.steps++
 	c.mu.Unlock()
-	c.news.ring()
+	c.news.Ring()
 	c.trouble.set("owner "+after.ID, nil)
 	c.changed(before, after)
 }
@@ -362,7 +363,7 @@ func (c *core) reached(ctx context.Context, owner string, position store.Positio
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for {
-		changes := c.news.rung()
+		changes := c.news.Rung()
 		c.mu.RLock()
 		last, o := c.last, c.state.Owner(owner)
 		c.mu.RUnlock()

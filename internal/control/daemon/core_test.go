@@ -340,3 +340,10 @@ func TestSnapshotRefusesWhatIsNotKnown(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// load is the state that the store's events come to.
+func load(ctx context.Context, s store.Store) (*engine.State, store.Position, error) {
+	l := &loader{store: s}
+	err := l.load(ctx)
+	return l.state, l.last, err
+}

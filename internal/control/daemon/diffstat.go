@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/stopgate/stopgate/internal/control/web"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -46,8 +47,7 @@ func (d *diffstat) take(line []byte) {
 	case is:
 		d.flush()
 		// Both names are the same: nothing is said to have moved.
-		half := string(header[:len(header)/2])
-		d.name = plain.Line(cutName(half))
+		d.name = plain.Line(web.NameIn(string(header)))
 	case bytes.HasPrefix(line, []byte("@@ ")):
 		d.hunks = true
 	case bytes.HasPrefix(line, []byte("Binary files ")) && !d.hunks:
@@ -57,14 +57,6 @@ func (d *diffstat) take(line []byte) {
 	case d.hunks && bytes.HasPrefix(line, []byte("-")):
 		d.gone++
 	}
-}
-
-// cutName is the name in a/NAME or "a/NAME", as git quotes odd ones.
-func cutName(half string) string {
-	if len(half) > 4 && half[0] == '"' {
-		return `"` + half[3:]
-	}
-	return half[min(2, len(half)):]
 }
 
 // flush ends the file that is being read. One that was touched and not changed does not

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
@@ -21,8 +22,8 @@ import (
 func (d *daemon) newFleet(p *plane) *fleet.Fleet {
 	dialer := &member.Dialer{StateDir: d.StateDir, Log: d.Log}
 	return fleet.New(fleet.Options{
-		StateDir: d.StateDir, Version: d.Version, Plane: p, Handler: api.New(p, d.Version),
-		Config: d.config.now, Log: d.Log, Now: d.Now, Dial: dialer.Dial, Trouble: dialer.Trouble, Room: p.jobRoom, Changed: d.core.news.ring,
+		Version: d.Version, Plane: p, Handler: api.New(p, d.Version),
+		Config: d.config.now, Log: d.Log, Now: d.Now, Dial: dialer.Dial, Trouble: dialer.Trouble, Room: p.jobRoom, Changed: d.core.news.Ring,
 		Self: func() (name, me string) {
 			id, err := member.Load(d.StateDir)
 			if err != nil {
@@ -73,19 +74,13 @@ func (p peers) Passed(member string) map[string]string {
 }
 
 // fleetMembers are the machines by the fleet's records.
-func (d *daemon) fleetMembers(ctx context.Context, l *link.Link) ([]fleet.Member, error) {
+func (d *daemon) fleetMembers(ctx context.Context, l *link.Link) ([]member.Record, error) {
 	id, err := member.Load(d.StateDir)
 	if err != nil {
 		return nil, err
 	}
 	records, err := id.Members(ctx, l.Log)
-	var all []fleet.Member
-	for _, r := range records {
-		if !r.Left {
-			all = append(all, fleet.Member{Name: r.Name, User: r.User, Key: r.Key, Hub: r.Hub > 0})
-		}
-	}
-	return all, err
+	return slices.DeleteFunc(records, func(r member.Record) bool { return r.Left }), err
 }
 
 // joinFleet has this machine be a member of its fleet, and its hub run, whenever it is in one.

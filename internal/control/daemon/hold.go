@@ -2,15 +2,13 @@ package daemon
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/runbook"
 	"github.com/stopgate/stopgate/internal/control/store"
@@ -108,7 +106,7 @@ func (c *core) hold(subject, why string) {
 	c.state.Held = held
 	delete(c.unsure, id) // it stays unknown
 	c.mu.Unlock()
-	c.news.ring()
+	c.news.Ring()
 	c.held(subject, why)
 }
 
@@ -120,7 +118,7 @@ const damageSubject = "daemon.damage"
 func (d *daemon) tellHeld(subject, why string) {
 	id, _ := ownerOf(subject)
 	o := d.core.known(id)
-	what := noun(o.Kind) + " " + id
+	what := daemonapi.KindWord(string(o.Kind)) + " " + id
 	d.Log.Error("an owner is held, because its events cannot be read", "owner", id, "error", why)
 	d.core.trouble.set(what, errors.New("held, because its record is damaged: "+why))
 	d.telling.Go(func() {
@@ -140,29 +138,13 @@ func (d *daemon) tellHeld(subject, why string) {
 
 // first reports whether people were not told yet that an owner is held.
 func (d *daemon) first(ctx context.Context, subject, why string) bool {
-	data, err := json.Marshal(struct {
+	err := d.recordDamage(ctx, "damage-", subject, struct {
 		V       int       `json:"v"`
 		Subject string    `json:"subject"`
 		Why     string    `json:"why"`
 		Time    time.Time `json:"time"`
 	}{1, subject, why, d.Now().UTC()})
-	if err != nil {
-		return false
-	}
-	sum := sha256.Sum256([]byte(subject))
-	for range 10 { // others are told of at the same time
-		head, err := d.store.Head(ctx, damageSubject)
-		if err != nil {
-			return false
-		}
-		_, err = d.store.Append(ctx, store.NewEvent{
-			Subject: damageSubject, ID: "damage-" + hex.EncodeToString(sum[:16]), Expected: head.Position, Data: data,
-		})
-		if !errors.Is(err, store.ErrConflict) {
-			return err == nil
-		}
-	}
-	return false
+	return err == nil
 }
 
 // checkEvery is how often the whole store is verified, the first time when the daemon starts: what

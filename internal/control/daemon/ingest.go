@@ -42,7 +42,7 @@ type ingest struct {
 	mu    sync.Mutex
 	at    journal.Position // everything before it is in the store, or means nothing here
 	looks int              // how often it has come to the journal's end while it followed
-	moved bell             // one of them has changed
+	moved nudge.Bell       // one of them has changed
 }
 
 // cursor is the place in the journal from which the next daemon has to read. What it
@@ -282,7 +282,7 @@ func (i *ingest) move(at journal.Position) {
 	defer i.mu.Unlock()
 	if i.at != at {
 		i.at = at
-		i.moved.ring()
+		i.moved.Ring()
 	}
 }
 
@@ -290,7 +290,7 @@ func (i *ingest) looked() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.looks++
-	i.moved.ring()
+	i.moved.Ring()
 }
 
 // through waits until the journal is ingested up to a position. One that is not there when
@@ -320,7 +320,7 @@ func (i *ingest) settled(ctx context.Context) error {
 func (i *ingest) settle(ctx context.Context, enough func() bool) error {
 	for looks, first := 0, true; ; first = false {
 		i.mu.Lock()
-		now, moved := i.looks, i.moved.rung()
+		now, moved := i.looks, i.moved.Rung()
 		i.mu.Unlock()
 		if first {
 			looks = now

@@ -318,7 +318,7 @@ func TestAJournalThatCannotBeWatched(t *testing.T) {
 	emit(t, dir, event.AgentSignal, event.Word{Agent: agent, Kind: "complete"})
 	for late := time.After(watchdog); c.owner(anID).Step != runbook.EndDone; { // and all else comes in time
 		select {
-		case <-c.news.rung():
+		case <-c.news.Rung():
 		case <-late:
 			t.Fatalf("%+v", c.owner(anID))
 		}

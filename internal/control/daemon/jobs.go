@@ -49,10 +49,7 @@ func (b *comebacks) of(o *engine.Owner) <-chan struct{} {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if held := b.held[o.ID]; held != nil {
-		return held
-	}
-	return nil
+	return b.held[o.ID]
 }
 
 // attempt is the attempt of a job that an owner is, or is part of; nil where it is neither.
@@ -308,7 +305,7 @@ func (p *plane) startJob(ctx context.Context, s daemonapi.Start, create engine.C
 // people are asked about jobs.
 func (d *daemon) jobsChanged() {
 	nudge.Reader(d.items)
-	d.core.news.ring()
+	d.core.news.Ring()
 }
 
 // ofJob adds to a decision of an owner which job of the fleet that works for: many may run the same command.

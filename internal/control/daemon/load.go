@@ -26,13 +26,6 @@ type loader struct {
 	lost  []string       // what it went on without, in words
 }
 
-// load is the state that the store's events come to.
-func load(ctx context.Context, s store.Store) (*engine.State, store.Position, error) {
-	l := &loader{store: s}
-	err := l.load(ctx)
-	return l.state, l.last, err
-}
-
 func (l *loader) load(ctx context.Context) error {
 	if err := l.begin(ctx); err != nil {
 		return err

@@ -15,9 +15,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/agents/errand"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/watch"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -155,7 +157,7 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 		say(d.Step, "waiting for a decision: %s (decision %s)", firstLine(d.Context), d.ID)
 	}
 	if after.Terminal() && !was.Terminal() {
-		say(after.Step, "%s %s%s", noun(after.Kind), after.Step, because(after.Error))
+		say(after.Step, "%s %s%s", daemonapi.KindWord(string(after.Kind)), after.Step, because(after.Error))
 	}
 	return lines
 }
@@ -254,13 +256,6 @@ func because(why string) string {
 	return ": " + why
 }
 
-func noun(kind engine.Kind) string {
-	if kind == engine.AgentRun {
-		return "agent run"
-	}
-	return "pipeline"
-}
-
 // copyLog writes an owner's log. With follow it goes on until over says that there is
 // nothing more to come, or the context ends. It looks and asks again when one of the
 // channels that changed and grown return is closed.
@@ -328,8 +323,8 @@ type growth struct {
 
 	mu        sync.Mutex
 	followers int
-	end       func() // ends the watch, and waits for that
-	news      bell   // some log has grown
+	end       func()     // ends the watch, and waits for that
+	news      nudge.Bell // some log has grown
 }
 
 // follow has the directory watched until leave.
@@ -339,7 +334,7 @@ func (g *growth) follow() (leave func()) {
 	if g.followers++; g.followers == 1 {
 		ctx, cancel := context.WithCancel(context.Background())
 		var watching sync.WaitGroup
-		watching.Go(func() { watch.Directory(ctx, g.dir, g.news.ring, g.tell) })
+		watching.Go(func() { watch.Directory(ctx, g.dir, g.news.Ring, g.tell) })
 		g.end = func() { cancel(); watching.Wait() }
 	}
 	return g.leave

@@ -202,7 +202,7 @@ func TestFollowingALogMissesNoLine(t *testing.T) {
 				}
 				return over
 			},
-			func() <-chan struct{} { mu.Lock(); defer mu.Unlock(); return news }, g.news.rung, out)
+			func() <-chan struct{} { mu.Lock(); defer mu.Unlock(); return news }, g.news.Rung, out)
 	}()
 	f, err := os.Create(path)
 	check(t, err)
@@ -275,7 +275,7 @@ func TestLogsAreWatchedOnce(t *testing.T) {
 	for _, f := range leave[1:] {
 		f()
 	}
-	grown := g.news.rung()
+	grown := g.news.Rung()
 	check(t, os.WriteFile(filepath.Join(g.dir, "log"), nil, 0o600))
 	<-grown
 	leave[0]()

@@ -68,11 +68,7 @@ func (m messenger) push(ctx context.Context, message people.Message) {
 	if site == nil || message.Decision == "" {
 		return
 	}
-	news := web.News{Title: message.Title, Text: message.Text, Decision: message.Decision}
-	for _, a := range message.Answers {
-		news.Answers = append(news.Answers, web.Answer(a))
-	}
-	m.trouble(site.Push(ctx, news))
+	m.trouble(site.Push(ctx, message))
 }
 
 // link adds where the message can be answered, or else what it is about can be seen.
@@ -90,8 +86,5 @@ func (m messenger) link(message *people.Message, o *engine.Owner) {
 		options = append(options, option.Name)
 	}
 	links := site.LinksTo(o.Decision.ID, options, o.Decision.Expires)
-	message.Link = links.Page
-	for _, a := range links.Answers {
-		message.Answers = append(message.Answers, people.Answer(a))
-	}
+	message.Link, message.Answers = links.Page, links.Answers
 }

@@ -249,7 +249,7 @@ func (p *plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 	if q.Follow {
 		defer p.growth.follow()()
 	}
-	return copyLog(ctx, log, q.Follow, over, p.core.news.rung, p.growth.news.rung, to)
+	return copyLog(ctx, log, q.Follow, over, p.core.news.Rung, p.growth.news.Rung, to)
 }
 
 func (p *plane) Agent(_ context.Context, id string) (daemonapi.Agent, error) {
@@ -292,7 +292,7 @@ func (p *plane) pastAgent(id string) (daemonapi.Agent, error) {
 		if len(found) == 1 {
 			return one, nil
 		}
-		lines = append(lines, agentLine(&one))
+		lines = append(lines, one.Line())
 	}
 	if len(lines) == 0 {
 		return daemonapi.Agent{}, api.Refusal("not_found", "there is no agent "+id, "stopgate agent list --all")

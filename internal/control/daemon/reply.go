@@ -24,7 +24,7 @@ func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Po
 	late := time.NewTimer(replyPatience)
 	defer late.Stop()
 	for asked := false; ; asked = true {
-		changes := p.core.news.rung()
+		changes := p.core.news.Rung()
 		var reply daemonapi.Reply
 		p.core.look(func(s *engine.State) { reply = s.Reply(agent, ref) })
 		reply.Over = reply.Over || asked && reply.State == engine.ReplyNone

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // scrapes serves metrics on an address of this machine, as the configuration says.
@@ -27,15 +28,8 @@ const scrapesEvery = 30 * time.Second
 func (d *daemon) serveMetrics(ctx context.Context, handler http.Handler) {
 	s := &scrapes{daemon: d, handler: localOnly(handler)}
 	defer s.close()
-	tick := time.NewTicker(scrapesEvery)
-	defer tick.Stop()
-	for {
+	for range pause.Every(ctx, scrapesEvery) {
 		s.look(ctx, d.config.now().Metrics.Listen)
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/record/journal"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -98,16 +99,9 @@ func notStarted(o *engine.Owner) bool {
 // it was seen twice: screens are drawn piece by piece. One that has started tells by its hooks what
 // it asks.
 func (s *starts) watch(owner, agent string) {
-	every := time.NewTicker(lookEvery)
-	defer every.Stop()
 	known := map[string]bool{"": true, "dialog": true} // these mean nothing by themselves
 	before, ready, id := "", false, journal.NewID()
-	for since := time.Now(); ; {
-		select {
-		case <-every.C:
-		case <-s.ctx.Done():
-			return
-		}
+	for every, since := lookEvery, time.Now(); pause.For(s.ctx, every) == nil; {
 		o := s.core.owner(owner)
 		if !starting(o, agent) {
 			return
@@ -128,7 +122,7 @@ func (s *starts) watch(owner, agent string) {
 		}
 		if screen == before && !known[screen] && s.record(owner, id, engine.AgentBlocked{AgentID: agent, Screen: screen, Text: plain.Text(text)}) {
 			known[screen] = true
-			every.Reset(lookSeldom)
+			every = lookSeldom
 		}
 		before = screen
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // waiters are the hooks that wait for a person's answer, by what they ask. An answer that
@@ -12,7 +14,7 @@ type waiters struct {
 	mu   sync.Mutex
 	now  func() time.Time
 	refs map[string]*waiter
-	came bell // one has come
+	came nudge.Bell // one has come
 }
 
 type waiter struct {
@@ -42,7 +44,7 @@ func (w *waiters) wait(ref string) (gone func(told bool)) {
 		w.refs[ref] = &waiter{}
 	}
 	w.refs[ref].waiting++
-	w.came.ring()
+	w.came.Ring()
 	return func(told bool) { w.leave(ref, told) }
 }
 
@@ -68,7 +70,7 @@ func (w *waiters) there(ref string) (is bool, came <-chan struct{}) {
 	defer w.mu.Unlock()
 	one := w.refs[ref]
 	is = one != nil && (one.waiting > 0 || w.now().Sub(one.left).Abs() <= between)
-	return is, w.came.rung()
+	return is, w.came.Rung()
 }
 
 // expect waits a little for a hook that waits for the answer.

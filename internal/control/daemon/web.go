@@ -22,7 +22,7 @@ func (p *plane) ControlUI(ctx context.Context, c daemonapi.UIControl) (daemonapi
 
 // Changes implements web.Plane.
 func (p *plane) Changes() (work, journal <-chan struct{}) {
-	return p.core.news.rung(), p.ingest.moved.rung()
+	return p.core.news.Rung(), p.ingest.moved.Rung()
 }
 
 // Seen implements api.Plane.

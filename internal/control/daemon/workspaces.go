@@ -96,7 +96,7 @@ func (p *plane) discard(ctx context.Context, there *workspace.Workspaces, k work
 		return "", err
 	}
 	for {
-		news := p.core.news.rung()
+		news := p.core.news.Rung()
 		now := p.core.owner(o.ID)
 		if now == nil {
 			return "", nil

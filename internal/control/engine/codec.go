@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
@@ -14,26 +13,17 @@ import (
 // program would read a step wrongly.
 const stepFormat = 1
 
-// storedStep is a step as the store has it.
+// storedStep is a step as the store has it, with facts that have their types.
 type storedStep struct {
-	Format  int               `json:"v"`
-	Owner   string            `json:"owner"`
-	Input   string            `json:"input"`
-	Cause   string            `json:"cause"`
-	Time    time.Time         `json:"time"`
-	Late    bool              `json:"late,omitempty"`
-	Journal bool              `json:"journal,omitempty"`
-	Facts   []json.RawMessage `json:"facts,omitempty"`
-	Effects []Effect          `json:"effects,omitempty"`
+	Format int `json:"v"`
+	Step
+	Facts []json.RawMessage `json:"facts,omitempty"`
 }
 
 // EncodeStep is the step as it is stored: JSON, each fact a flat object that begins with
 // its type.
 func EncodeStep(s Step) ([]byte, error) {
-	stored := storedStep{
-		Format: stepFormat, Owner: s.Owner, Input: s.Input, Cause: s.Cause, Time: s.Time,
-		Late: s.Late, Journal: s.Journal, Effects: s.Effects,
-	}
+	stored := storedStep{Format: stepFormat, Step: s}
 	for _, f := range s.Facts {
 		text, err := encodeFact(f)
 		if err != nil {
@@ -70,10 +60,7 @@ func DecodeStep(text []byte) (Step, error) {
 	if err := checkFormat("step", stored.Format, stepFormat); err != nil {
 		return Step{}, err
 	}
-	s := Step{
-		Owner: stored.Owner, Input: stored.Input, Cause: stored.Cause, Time: stored.Time,
-		Late: stored.Late, Journal: stored.Journal, Effects: stored.Effects,
-	}
+	s := stored.Step
 	for _, text := range stored.Facts {
 		f, err := decodeFact(text)
 		if err != nil {

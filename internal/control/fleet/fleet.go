@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/ask"
 	"github.com/stopgate/stopgate/internal/control/fleet/beat"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/fleet/view"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/nudge"
@@ -25,13 +26,12 @@ import (
 
 // Options are what a daemon gives to its part in the fleet.
 type Options struct {
-	StateDir string
-	Version  string
-	Plane    api.Plane    // what is this machine's own
-	Handler  http.Handler // the API of Plane, for requests of others
-	Config   func() *config.Global
-	Log      *slog.Logger
-	Now      func() time.Time
+	Version string
+	Plane   api.Plane    // what is this machine's own
+	Handler http.Handler // the API of Plane, for requests of others
+	Config  func() *config.Global
+	Log     *slog.Logger
+	Now     func() time.Time
 	// Dial connects to the fleet that this machine is in, and waits until it is in one. Fleet closes the
 	// connection.
 	Dial func(ctx context.Context) (*link.Link, error)
@@ -40,8 +40,8 @@ type Options struct {
 	// Self is what this machine is called, and in which fleet, also while there is no connection; empty where it is
 	// in none.
 	Self func() (fleet, member string)
-	// Members are the machines of the fleet by its own records. With an error come those that can be read.
-	Members func(ctx context.Context, l *link.Link) ([]Member, error)
+	// Members are the machines that are in the fleet, by its own records. With an error come those that can be read.
+	Members func(ctx context.Context, l *link.Link) ([]member.Record, error)
 	// Room is how many agents run here, and how many more may start; -1 is any number.
 	Room func() (agents, room int)
 	// Jobs does this machine's part in the fleet's jobs while a link lasts, and Passed says which of those that wait it
@@ -50,14 +50,6 @@ type Options struct {
 	Passed func() map[string]string
 	// Changed is called when what other machines show has changed. It must not block.
 	Changed func()
-}
-
-// Member is what the fleet's record says of a machine.
-type Member struct {
-	Name string
-	User string // who it belongs to, which says what it may do elsewhere
-	Key  string // public; empty in a cluster that others run
-	Hub  bool
 }
 
 // Fleet is one machine's part in its fleet.
@@ -72,11 +64,11 @@ type Fleet struct {
 	link     *link.Link // nil while there is none
 	name     string     // of the fleet, also while there is no link
 	me       string
-	observer *beat.Observer // nil before the first link
-	linked   bool           // at the last look
-	since    time.Time      // of that
-	trouble  error          // what keeps us from it
-	records  []Member       // of the machines
+	observer *beat.Observer  // nil before the first link
+	linked   bool            // at the last look
+	since    time.Time       // of that
+	trouble  error           // what keeps us from it
+	records  []member.Record // of the machines
 	warned   map[string]string
 }
 
@@ -276,19 +268,19 @@ func (f *Fleet) beat() beat.Beat {
 }
 
 // members are the fleet's records, as far as they are known.
-func (f *Fleet) members() []Member {
+func (f *Fleet) members() []member.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.records
 }
 
 // record is that of a member; the zero one where there is none.
-func (f *Fleet) record(name string) Member {
+func (f *Fleet) record(name string) member.Record {
 	all := f.members()
-	if i := slices.IndexFunc(all, func(m Member) bool { return m.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(m member.Record) bool { return m.Name == name }); i >= 0 {
 		return all[i]
 	}
-	return Member{}
+	return member.Record{}
 }
 
 // caller is the user of a member, and whether that one may do something here.

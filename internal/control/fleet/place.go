@@ -36,14 +36,8 @@ type kind struct {
 
 var (
 	owners = kind{
-		of: func(o *daemonapi.Owner) string { return o.ID },
-		line: func(o *daemonapi.Owner) string {
-			what := "pipeline"
-			if o.Kind == "run" {
-				what = "agent run"
-			}
-			return fmt.Sprintf("%s  %s %s, %s", o.ID, what, plain.Line(o.Name), o.Status)
-		},
+		of:    func(o *daemonapi.Owner) string { return o.ID },
+		line:  (*daemonapi.Owner).Line,
 		paths: []string{"/v1/pipelines/", "/v1/runs/"},
 		read: func(text []byte) (o daemonapi.Owner, err error) {
 			err = json.Unmarshal(text, &o)
@@ -57,9 +51,7 @@ var (
 			}
 			return o.Agent.ID
 		},
-		line: func(o *daemonapi.Owner) string {
-			return fmt.Sprintf("%s  agent %s, %s", o.Agent.ID, plain.Line(o.Agent.Name), o.Agent.Status)
-		},
+		line:  func(o *daemonapi.Owner) string { return o.Agent.Line() },
 		paths: []string{"/v1/agents/"},
 		read: func(text []byte) (daemonapi.Owner, error) {
 			var a daemonapi.Agent
@@ -75,7 +67,7 @@ var (
 			return o.Decision.ID
 		},
 		line: func(o *daemonapi.Owner) string {
-			return fmt.Sprintf("%s  %s, step %s (%s)", o.Decision.ID, plain.Line(o.Name), plain.Line(o.Decision.Step), o.Decision.Source)
+			return fmt.Sprintf("  %s  %s, step %s (%s)", o.Decision.ID, plain.Line(o.Name), plain.Line(o.Decision.Step), o.Decision.Source)
 		},
 		paths: []string{"/v1/decisions/"},
 		read: func(text []byte) (daemonapi.Owner, error) {
@@ -134,7 +126,7 @@ func (p *Plane) ambiguous(k kind, id, own string, err error, found []place) erro
 		}
 	}
 	for _, at := range found {
-		lines = append(lines, "  "+k.line(&at.owner)+", on "+at.host)
+		lines = append(lines, k.line(&at.owner)+", on "+at.host)
 	}
 	return api.Ambiguous(id, lines)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/seedtest"
 )
@@ -349,7 +350,7 @@ func TestIssue20JobsOfOthersAreRunIfTheyMay(t *testing.T) {
 		return &config.Global{Fleet: config.Fleet{Allow: []config.FleetAllow{{User: "ann", May: []config.FleetRight{config.FleetRun}}, {User: "eve", May: []config.FleetRight{config.FleetView}}}}}
 	}})
 	f.me = "vps"
-	f.records = []Member{{Name: "vps", User: "bob", Key: "KEY"}, {Name: "own", User: "bob", Key: "KEY"}, {Name: "laptop", User: "ann", Key: "KEY"}, {Name: "box", User: "eve", Key: "KEY"}, {Name: "keyless", User: "ann"}}
+	f.records = []member.Record{{Name: "vps", User: "bob", Key: "KEY"}, {Name: "own", User: "bob", Key: "KEY"}, {Name: "laptop", User: "ann", Key: "KEY"}, {Name: "box", User: "eve", Key: "KEY"}, {Name: "keyless", User: "ann"}}
 	signed := func(err error) func(string) error { return func(string) error { return err } }
 	forged := errors.New("forged")
 	for name, test := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/fleet/beat"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -33,8 +34,8 @@ func (f *Fleet) Status() daemonapi.Fleet {
 	members := map[string]daemonapi.FleetMember{}
 	records := f.members()
 	for _, m := range records {
-		members[m.Name] = daemonapi.FleetMember{Name: m.Name, User: m.User, Hub: m.Hub, State: string(beat.Unknown), Room: -1}
-		if m.Hub {
+		members[m.Name] = daemonapi.FleetMember{Name: m.Name, User: m.User, Hub: m.Hub > 0, State: string(beat.Unknown), Room: -1}
+		if m.Hub > 0 {
 			s.Hubs = append(s.Hubs, m.Name)
 		}
 	}
@@ -69,10 +70,10 @@ func (f *Fleet) heard(member string) float64 {
 }
 
 // knows reports whether a machine is in the fleet, as far as is known.
-func (f *Fleet) knows(member string) bool {
+func (f *Fleet) knows(name string) bool {
 	if records := f.members(); len(records) > 0 {
-		return slices.ContainsFunc(records, func(m Member) bool { return m.Name == member })
+		return slices.ContainsFunc(records, func(m member.Record) bool { return m.Name == name })
 	}
 	observer := f.Observer()
-	return observer != nil && slices.Contains(observer.Members(), member)
+	return observer != nil && slices.Contains(observer.Members(), name)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/api"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/fleet/link/linktest"
+	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/control/fleet/view"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
@@ -65,11 +66,11 @@ func (w *world) belongs(name, user string) {
 }
 
 // members are the machines and their users.
-func (w *world) members() (all []Member) {
+func (w *world) members() (all []member.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for name, user := range w.users {
-		all = append(all, Member{Name: name, User: user})
+		all = append(all, member.Record{Name: name, User: user})
 	}
 	return all
 }
@@ -99,7 +100,7 @@ func (w *world) options(name string, own *ownPlane) Options {
 		Config:  func() *config.Global { return &config.Global{Fleet: config.Fleet{Allow: w.allow[name]}} },
 		Changed: func() {}, Trouble: func() error { return nil },
 		Self:    func() (string, string) { return linktest.Name, name },
-		Members: func(context.Context, *link.Link) ([]Member, error) { return w.members(), nil },
+		Members: func(context.Context, *link.Link) ([]member.Record, error) { return w.members(), nil },
 	}
 }
 

@@ -15,15 +15,6 @@ import (
 // maxFile is far above any runbook that a person writes.
 const maxFile = 1 << 20
 
-// Parse reads one runbook. The path tells the format; readFile reads what prompt_file
-// names, a path below the runbooks directory with slashes in it. The runbook is complete
-// only where there is no fault.
-func Parse(name string, text []byte, readFile func(name string) ([]byte, error)) (Runbook, Faults) {
-	d := newDecoder(origin{dir: filepath.Dir(name), read: readFile}, filepath.Base(name), name, text)
-	d.read()
-	return d.book(), d.allFaults()
-}
-
 // newDecoder reads the file of a name in a runbooks directory, which is shown as a path.
 func newDecoder(from origin, name, shown string, text []byte) *decoder {
 	s := newSource(shown, text)

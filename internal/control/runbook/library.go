@@ -32,15 +32,6 @@ func Libraries() []string {
 	return all
 }
 
-// LibraryText is the text of a library, to read.
-func LibraryText(name string) (text []byte, file string, found bool) {
-	if file, found = libraryFile(name); !found {
-		return nil, "", false
-	}
-	text, err := readLibrary(file)
-	return text, file, err == nil
-}
-
 // libraryFile is the file of a library.
 func libraryFile(name string) (file string, found bool) {
 	for _, ext := range []string{".hcl", ".toml"} {

@@ -62,3 +62,12 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// Parse reads one runbook. The path tells the format; readFile reads what prompt_file
+// names, a path below the runbooks directory with slashes in it. The runbook is complete
+// only where there is no fault.
+func Parse(name string, text []byte, readFile func(name string) ([]byte, error)) (Runbook, Faults) {
+	d := newDecoder(origin{dir: filepath.Dir(name), read: readFile}, filepath.Base(name), name, text)
+	d.read()
+	return d.book(), d.allFaults()
+}

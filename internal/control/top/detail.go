@@ -115,11 +115,7 @@ func (p *page) rest(d *detail) {
 // owner shows a pipeline or an agent run: its steps, why it is where it is, what it runs.
 func (p *page) owner(d *detail) {
 	o := d.Owner
-	kind := "pipeline"
-	if o.Kind == "run" {
-		kind = "agent run"
-	}
-	p.title(kind + " " + o.Name + " " + shortID(o.ID))
+	p.title(daemonapi.KindWord(o.Kind) + " " + o.Name + " " + shortID(o.ID))
 	p.fact("machine", asOf(o.Away))
 	now := p.s.Now
 	state := o.Status + ", started " + ago(o.Created, now) + " ago"
@@ -148,7 +144,7 @@ func (p *page) owner(d *detail) {
 		}
 	}
 	if d.Agent != nil {
-		p.section("agent " + d.Agent.Name + " " + shortID(d.Agent.ID) + ", " + agentState(d.Agent))
+		p.section("agent " + d.Agent.Name + " " + shortID(d.Agent.ID) + ", " + d.Agent.State())
 		p.conversation(d)
 	}
 	p.log(d)
@@ -212,7 +208,7 @@ func (p *page) agent(d *detail) {
 	a := d.Agent
 	p.title("agent " + a.Name + " " + shortID(a.ID))
 	p.fact("machine", asOf(a.Away))
-	state := agentState(a) + ", for " + ago(a.Started, p.s.Now)
+	state := a.State() + ", for " + ago(a.Started, p.s.Now)
 	if a.Until != nil {
 		state += ", until " + clock(*a.Until, p.s.Now)
 	}

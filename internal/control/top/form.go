@@ -120,7 +120,7 @@ func pressForm(s State, k Key) (State, []any) {
 		return s, nil
 	case "space", " ":
 		if f.multi() && f.cursor < len(all) && !all[f.cursor].words && !all[f.cursor].whole {
-			f.marked = cloneMarks(f.marked)
+			f.marked = cloned(f.marked)
 			f.marked[f.cursor] = !f.marked[f.cursor]
 		}
 	case "enter":
@@ -134,14 +134,6 @@ func pressForm(s State, k Key) (State, []any) {
 	}
 	s.form = f
 	return s, nil
-}
-
-func cloneMarks(marked map[int]bool) map[int]bool {
-	clone := map[int]bool{}
-	for at, is := range marked {
-		clone[at] = is
-	}
-	return clone
 }
 
 // numberOf is the choice that a digit stands for; -1 for other keys.

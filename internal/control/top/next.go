@@ -24,12 +24,12 @@ type (
 	Changed struct{ Owners []daemonapi.Owner }
 	// Polled is what no event tells of. It has stops only from time to time.
 	Polled struct {
-		Sessions []daemonapi.Session
-		Seen     []daemonapi.Seen
+		Sessions []daemonapi.Session // in tmux
+		Seen     []daemonapi.Seen    // all, in tmux or not
 		Dead     []daemonapi.WorkItem
 		Stops    []daemonapi.GateRun
-		Fleet    daemonapi.Fleet
-		Jobs     []Job
+		Fleet    daemonapi.Fleet // without a name where this machine is in none
+		Jobs     []Job           // of the fleet, that have not ended
 	}
 	// Surveyed is how projects are enforced.
 	Surveyed struct{ Projects []Project }
@@ -114,10 +114,10 @@ func next(s State, event any) (State, []any) {
 	case Changed:
 		return s.changed(e.Owners)
 	case Polled:
-		s.World.Sessions, s.World.Seen, s.World.Dead, s.World.Fleet, s.World.Jobs = e.Sessions, e.Seen, e.Dead, e.Fleet, e.Jobs
-		if e.Stops != nil {
-			s.World.Stops = e.Stops
+		if e.Stops == nil {
+			e.Stops = s.World.Stops
 		}
+		s.World.Polled = e
 	case Surveyed:
 		s.World.Projects, s.projects.asking = e.Projects, false
 	case Down:
@@ -193,9 +193,9 @@ func (s State) changed(owners []daemonapi.Owner) (State, []any) {
 	return s.refreshed(owners)
 }
 
-func cloned[V any](m map[string]V) map[string]V {
+func cloned[K comparable, V any](m map[K]V) map[K]V {
 	if m == nil {
-		return map[string]V{}
+		return map[K]V{}
 	}
 	return maps.Clone(m)
 }

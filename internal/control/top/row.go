@@ -105,7 +105,7 @@ func ownerRow(o *daemonapi.Owner) row {
 		r.last = cmp.Or(o.Reason, o.Step)
 	case o.Status == "running":
 		if o.Agent != nil && o.Agent.Status != "waiting" && o.Agent.Status != "exited" {
-			r.state = agentState(o.Agent)
+			r.state = o.Agent.State()
 		}
 		if r.state == "parked" || r.state == "queued" {
 			r.rank = idle
@@ -120,14 +120,6 @@ func ownerRow(o *daemonapi.Owner) row {
 	return r
 }
 
-// agentState is how far an agent is, in a word.
-func agentState(a *daemonapi.Agent) string {
-	if a.Client && !a.Ready && a.Status == "running" {
-		return "starting"
-	}
-	return a.Status
-}
-
 // agents are those that owners have.
 func (s *State) agents() (rows []row) {
 	for _, o := range s.World.Owners {
@@ -140,7 +132,7 @@ func (s *State) agents() (rows []row) {
 
 func agentRow(o *daemonapi.Owner, a *daemonapi.Agent) row {
 	r := row{
-		ref: Ref{AgentRow, a.ID}, rank: running, state: agentState(a), what: some(a.Name) + " " + shortID(a.ID), project: projectName(a.Project),
+		ref: Ref{AgentRow, a.ID}, rank: running, state: a.State(), what: some(a.Name) + " " + shortID(a.ID), project: projectName(a.Project),
 		last: some(o.Name) + ": " + some(a.Step), since: a.Started, usd: a.USD, away: o.Away, owner: o.ID, agent: a, decision: openDecision(o),
 	}
 	switch {

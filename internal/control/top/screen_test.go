@@ -198,7 +198,7 @@ func hostile(text string, width, height int) []State {
 	stop.Session, stop.Project, stop.Event, stop.Headline, stop.Result, stop.Trees[0].Why, stop.Trees[0].Root = text, text, text, text, text, text, text
 	stop.Trees[0].Gates[1] = daemonapi.Gate{Job: text, Outcome: "failed", Why: text, Log: text}
 
-	w := World{Owners: map[string]daemonapi.Owner{}, Stops: []daemonapi.GateRun{stop}}
+	w := World{Owners: map[string]daemonapi.Owner{}, Polled: Polled{Stops: []daemonapi.GateRun{stop}}}
 	w.Status.Trouble = []string{text}
 	asking := *owner
 	asking.ID, asking.Status, asking.Decision = "asking", "waiting", &asks

@@ -213,7 +213,7 @@ func (s *Source) tellWorld(ctx context.Context, status daemonapi.Status, tell fu
 	if err != nil {
 		return err
 	}
-	w.Sessions, w.Seen, w.Dead, w.Stops, w.Fleet, w.Jobs = p.Sessions, p.Seen, p.Dead, p.Stops, p.Fleet, p.Jobs
+	w.Polled = p
 	tell(Up{w})
 	return nil
 }

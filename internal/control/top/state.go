@@ -51,15 +51,10 @@ type Link struct {
 // World is what is known of all agents. It is bounded: what the daemon has more of is counted in
 // Status.
 type World struct {
+	Polled
 	Status   daemonapi.Status
 	Owners   map[string]daemonapi.Owner // those that have not ended, and the newest others
-	Sessions []daemonapi.Session        // in tmux
-	Seen     []daemonapi.Seen           // all, in tmux or not
-	Dead     []daemonapi.WorkItem
-	Stops    []daemonapi.GateRun
 	Projects []Project
-	Fleet    daemonapi.Fleet // without a name where this machine is in none
-	Jobs     []Job           // of the fleet, that have not ended
 	// Skew is the daemon's version where that is not ours.
 	Skew string
 	// Spent is what each owner of today has cost. More means that there are others.

@@ -48,7 +48,7 @@ func parseDiff(text string) []*diffFile {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if header, is := strings.CutPrefix(line, "diff --git "); is {
-			file, hunk = &diffFile{Name: diffName(header)}, false
+			file, hunk = &diffFile{Name: plain.Clip(plain.Line(NameIn(header)), 300)}, false
 			files = append(files, file)
 			continue
 		}
@@ -110,12 +110,11 @@ func changed(files []*diffFile) (some []*diffFile) {
 	return some
 }
 
-// diffName is the name in a header such as a/NAME b/NAME, where both names are the same.
-func diffName(header string) string {
+// NameIn is the name in a header such as a/NAME b/NAME, where both names are the same. Git quotes odd ones.
+func NameIn(header string) string {
 	half := header[:len(header)/2]
-	name := half[min(2, len(half)):]
 	if strings.HasPrefix(half, `"a/`) {
-		name = `"` + half[3:]
+		return `"` + half[3:]
 	}
-	return plain.Clip(plain.Line(name), 300)
+	return half[min(2, len(half)):]
 }

@@ -80,15 +80,13 @@ var laneEvents = []string{"SessionStart", "SessionEnd", "UserPromptSubmit", "Per
 
 // inLane tells the JSON of a record that belongs into a session's lane. It is not decoded for that.
 func inLane(ctx context.Context, session string) func(json []byte) bool {
-	var parts [][]byte
+	var named []byte
 	if quoted, err := json.Marshal(session); err == nil && string(quoted) == `"`+session+`"` { // any other may be written in several ways
-		parts = append(parts, []byte(`"session":`+string(quoted)))
+		named = []byte(`"session":` + string(quoted))
 	}
 	return func(text []byte) bool {
-		for _, part := range parts {
-			if !bytes.Contains(text, part) {
-				return false
-			}
+		if !bytes.Contains(text, named) {
+			return false
 		}
 		_, rest, _ := bytes.Cut(text, []byte(`"event":"`))
 		name, _, _ := bytes.Cut(rest, []byte(`"`))

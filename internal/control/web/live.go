@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
@@ -33,14 +34,14 @@ type feed struct {
 	mu   sync.Mutex
 	now  drawn
 	nav  []byte
-	next chan struct{} // closed when now or nav are others
+	next nudge.Bell // now or nav are others
 }
 
 // get is what the page is, and a channel that is closed when it is something else.
 func (f *feed) get() (drawn, []byte, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.now, f.nav, f.next
+	return f.now, f.nav, f.next.Rung()
 }
 
 func (f *feed) set(d drawn, nav []byte) {
@@ -50,8 +51,7 @@ func (f *feed) set(d drawn, nav []byte) {
 		return
 	}
 	f.now, f.nav = d, nav
-	close(f.next)
-	f.next = make(chan struct{})
+	f.next.Ring()
 }
 
 // feeds are those that there are, by the address of the page.
@@ -68,7 +68,7 @@ func (s *Site) join(p *Page, r *Request) (f *feed, leave func()) {
 	f = s.feeds.all[key]
 	if f == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
-		f = &feed{stop: stop, next: make(chan struct{})}
+		f = &feed{stop: stop}
 		s.feeds.all[key] = f
 		s.run(func(life context.Context) {
 			defer context.AfterFunc(life, stop)()
@@ -148,7 +148,7 @@ func (h *handler) live(w http.ResponseWriter, r *Request, csrf string) error {
 	defer beat.Stop()
 	ends := api.Ending(r.Context())
 	for {
-		ended := h.book.ended()
+		ended := h.book.gone.Rung()
 		if !h.book.find(r.Context(), r.token(), h.way.name) {
 			return nil
 		}

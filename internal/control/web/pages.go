@@ -64,7 +64,7 @@ func Actions() []Action {
 		{Path: "/pipelines/{id}/resume", Do: resumePipeline},
 		{Path: "/jobs/{id}/cancel", Do: cancelJob},
 		{Path: "/journal/verify", Do: verify},
-		{Path: "/work/{id}/retry", Do: retryWork},
-		{Path: "/work/{id}/drop", Do: dropWork},
+		{Path: "/work/{id}/retry", Do: changeWork(Plane.RetryWork)},
+		{Path: "/work/{id}/drop", Do: changeWork(Plane.DropWork)},
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/api"
+	"github.com/stopgate/stopgate/internal/control/people"
 )
 
 // permitLife is how long a link answers a decision, if that does not expire earlier.
@@ -29,12 +30,9 @@ type permit struct {
 
 // Links are what a notification carries.
 type Links struct {
-	Page    string   // where it is shown, for one who has signed in
-	Answers []Answer // what answers it at once, from another device as well
+	Page    string          // where it is shown, for one who has signed in
+	Answers []people.Answer // what answers it at once, from another device as well
 }
-
-// Answer is a link that gives an answer.
-type Answer struct{ Option, URL string }
 
 // LinksTo are the links for a decision with options. They are empty while the site is off. Answers are there
 // only where other devices reach the site, and trust its certificate.
@@ -56,7 +54,7 @@ func (s *Site) LinksTo(id string, options []string, expires time.Time) (l Links)
 	}
 	for _, option := range options {
 		token := permit{id, option, expires.Unix()}.signed(key)
-		l.Answers = append(l.Answers, Answer{option, way.url() + "/act/" + token})
+		l.Answers = append(l.Answers, people.Answer{Option: option, URL: way.url() + "/act/" + token})
 	}
 	return l
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/exchange"
+	"github.com/stopgate/stopgate/internal/control/people"
 	"github.com/stopgate/stopgate/internal/control/web/webpush"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -91,14 +92,7 @@ func (b *book) unsubscribe(ctx context.Context, which func(subscribed) bool) err
 	})
 }
 
-// News is what browsers are told about a decision.
-type News struct {
-	Title, Text string
-	Decision    string
-	Answers     []Answer // with our own addresses
-}
-
-// pushed is that as the service worker takes it.
+// pushed is what browsers are told about a decision, as the service worker takes it.
 type pushed struct {
 	Title   string         `json:"title"`
 	Body    string         `json:"body"`
@@ -117,7 +111,7 @@ const mostActions = 2
 
 // Push tells all browsers that asked for it. What a push service says is gone is forgotten; the error is
 // what went wrong with the others.
-func (s *Site) Push(ctx context.Context, n News) error {
+func (s *Site) Push(ctx context.Context, n people.Message) error {
 	rec := s.book.get()
 	if !rec.On || len(rec.Subscribed) == 0 || len(rec.PushKey) == 0 {
 		return nil
@@ -135,7 +129,7 @@ func (s *Site) Push(ctx context.Context, n News) error {
 	return errors.Join(errs...)
 }
 
-func pushedOf(n News) pushed {
+func pushedOf(n people.Message) pushed {
 	p := pushed{
 		Title: plain.Clip(plain.Line(n.Title), 120), Body: plain.Clip(plain.Line(n.Text), 300), Tag: n.Decision, Path: "/inbox/" + url.PathEscape(n.Decision),
 	}

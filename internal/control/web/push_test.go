@@ -13,6 +13,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/exchange"
+	"github.com/stopgate/stopgate/internal/control/people"
 )
 
 // services are the push services that the site of a scene speaks to.
@@ -52,7 +53,7 @@ func (v *visitor) subscription(endpoint string) url.Values {
 	}
 }
 
-var news = News{Title: "Pipeline needs attention", Text: "Publish?", Decision: decisionID}
+var news = people.Message{Title: "Pipeline needs attention", Text: "Publish?", Decision: decisionID}
 
 // A browser that asked for it is told, until it is signed out or does not want it any more.
 func TestIssue18BrowsersAreTold(t *testing.T) {

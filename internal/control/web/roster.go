@@ -99,19 +99,12 @@ func ofSession(json []byte) bool { return bytes.Contains(json, []byte(`"session"
 // All are the sessions: those that ask or failed first, then those that work, then the others, and of
 // each the one whose state changed last first.
 func (r *Roster) All() ([]Seen, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err != nil {
-		return nil, r.err
-	}
-	all := make([]Seen, 0, len(r.seen))
-	for _, s := range r.seen {
-		all = append(all, *s.Seen)
-	}
-	slices.SortFunc(all, func(a, b Seen) int {
-		return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), compareSeen(&a, &b))
+	return r.Pick(func(all []*Seen) []*Seen {
+		slices.SortFunc(all, func(a, b *Seen) int {
+			return cmp.Or(cmp.Compare(urgency(a.State), urgency(b.State)), compareSeen(a, b))
+		})
+		return all
 	})
-	return all, nil
 }
 
 // Find is a session by its whole id.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
@@ -72,11 +73,11 @@ type book struct {
 	mu   sync.Mutex
 	rec  record
 	live map[string]session // by hash
-	gone chan struct{}      // closed when sessions were ended
+	gone nudge.Bell         // sessions were ended: streams look whether theirs is there
 }
 
 func openBook(stateDir string, now func() time.Time) (*book, error) {
-	b := &book{path: daemonapi.PageFile(stateDir), now: now, live: map[string]session{}, gone: make(chan struct{})}
+	b := &book{path: daemonapi.PageFile(stateDir), now: now, live: map[string]session{}}
 	rec, err := b.read()
 	for _, s := range rec.Sessions {
 		b.live[s.Hash] = s
@@ -152,7 +153,7 @@ func (b *book) find(ctx context.Context, cookie, door string) bool {
 // leave ends one session.
 func (b *book) leave(ctx context.Context, cookie string) error {
 	err := b.change(ctx, func(_ *record, live map[string]session) { delete(live, hash(cookie)) })
-	b.tell()
+	b.gone.Ring()
 	return err
 }
 
@@ -163,23 +164,8 @@ func (b *book) leaveAll(ctx context.Context, besides func(rec *record)) (ended i
 		clear(live)
 		besides(rec)
 	})
-	b.tell()
+	b.gone.Ring()
 	return ended, err
-}
-
-// tell lets streams look whether their sessions are still there.
-func (b *book) tell() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.gone)
-	b.gone = make(chan struct{})
-}
-
-// ended returns a channel that is closed when sessions are ended next.
-func (b *book) ended() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.gone
 }
 
 func (b *book) get() record {

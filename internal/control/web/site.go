@@ -264,15 +264,6 @@ func (s *Site) describe() daemonapi.UI {
 	return ui
 }
 
-// URL is the address on this machine, "" while the site is off.
-func (s *Site) URL() string {
-	local, _ := s.ways()
-	if local == nil {
-		return ""
-	}
-	return local.url()
-}
-
 // unavailable is the error of what could not be done just now.
 func unavailable(err error) error {
 	if _, known := errors.AsType[*api.Error](err); known {

@@ -161,3 +161,12 @@ func (s *scene) hears(text string) {
 	_, err := journal.New(filepath.Join(s.state, "journal"), journal.Limits{}).Append(&r)
 	check(s.t, err)
 }
+
+// URL is the address on this machine, "" while the site is off.
+func (s *Site) URL() string {
+	local, _ := s.ways()
+	if local == nil {
+		return ""
+	}
+	return local.url()
+}

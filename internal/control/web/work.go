@@ -1,21 +1,19 @@
 package web
 
-// retryWork has a work item tried again that is dead.
-func retryWork(r *Request) (next string, err error) {
-	id, err := r.ID()
-	if err != nil {
-		return "", err
-	}
-	_, err = r.RetryWork(r.Context(), id)
-	return "/", err
-}
+import (
+	"context"
 
-// dropWork removes a work item from its queue.
-func dropWork(r *Request) (next string, err error) {
-	id, err := r.ID()
-	if err != nil {
-		return "", err
+	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+)
+
+// changeWork makes an action on an item of a queue.
+func changeWork(change func(p Plane, ctx context.Context, id string) (daemonapi.WorkItem, error)) func(r *Request) (next string, err error) {
+	return func(r *Request) (next string, err error) {
+		id, err := r.ID()
+		if err != nil {
+			return "", err
+		}
+		_, err = change(r.Plane, r.Context(), id)
+		return "/", err
 	}
-	_, err = r.DropWork(r.Context(), id)
-	return "/", err
 }

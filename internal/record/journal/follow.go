@@ -3,7 +3,8 @@ package journal
 import (
 	"context"
 	"iter"
-	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // Follow is Read that goes on: it waits for new records, in new segments too,
@@ -13,17 +14,10 @@ func (j *Journal) Follow(ctx context.Context, from Position) iter.Seq2[Entry, er
 	return func(yield func(Entry, error) bool) {
 		s := scan{journal: j, at: from}
 		s.yield = func(e Entry, err error) bool { return ctx.Err() == nil && yield(e, err) }
-		tick := time.NewTicker(j.poll)
-		defer tick.Stop()
-		for {
+		for range pause.Every(ctx, j.poll) {
 			if err := s.pass(); err != nil {
 				s.fail(err)
 				return
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
 			}
 		}
 	}

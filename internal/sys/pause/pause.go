@@ -18,6 +18,23 @@ func For(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
+// Every is a loop that looks, the first time at once and then at this interval, until the context
+// ends. What takes longer than the interval is followed by the next look at once.
+func Every(ctx context.Context, d time.Duration) func(look func() bool) {
+	return func(look func() bool) {
+		tick := time.NewTicker(d)
+		defer tick.Stop()
+
+		for look() {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
 // Doubling is a loop of tries, the first of them at once, until the context ends. Each pause is
 // about twice as long as the one before, up to the longest: a little of it is chance, so that
 // those that failed together do not come back together.

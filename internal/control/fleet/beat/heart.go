@@ -7,6 +7,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
@@ -37,19 +38,12 @@ func NewHeart(say func() Beat) *Heart {
 
 // Run beats until the context ends. The first beat comes at once. tell is called with what became of each.
 func (h *Heart) Run(ctx context.Context, l *link.Link, tell func(error)) {
-	tick := time.NewTicker(Every)
-	defer tick.Stop()
-	for {
+	for range pause.Every(ctx, Every) {
 		err := h.beat(ctx, l)
 		if ctx.Err() != nil {
 			return
 		}
 		tell(err)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 

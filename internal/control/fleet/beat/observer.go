@@ -18,8 +18,6 @@ type Observer struct {
 	mu    sync.Mutex
 	sight Sight
 	heard map[string]time.Time // by our wall clock, only to be shown
-	// damaged is how many messages were no beats that we understand.
-	damaged int
 }
 
 // NewObserver observes as the member of that name. The wall clock is only for what is shown.
@@ -38,14 +36,14 @@ func (o *Observer) Begin() {
 	o.sight.Begin()
 }
 
-// Hear takes a message of a member, which was sent at a time by the clock of a server.
+// Hear takes a message of a member, which was sent at a time by the clock of a server. What is no beat that we
+// understand is passed over.
 func (o *Observer) Hear(member string, text []byte, sent time.Time) {
 	b, err := Decode(text)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	before, known := o.sight.Pulse(member)
 	if err != nil || !known && len(o.heard) >= mostMembers {
-		o.damaged++
 		return
 	}
 	o.sight.Hear(member, b, o.clock())
@@ -80,14 +78,6 @@ func (o *Observer) State(member string) State {
 	return o.sight.State(member, o.clock())
 }
 
-// Silence is for how long a member has said nothing while we would have heard it. Without sure that cannot be
-// judged now.
-func (o *Observer) Silence(member string) (d time.Duration, sure bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sight.Silence(member, o.clock())
-}
-
 // Beat is the newest beat of a member.
 func (o *Observer) Beat(member string) (b Beat, known bool) {
 	o.mu.Lock()
@@ -112,11 +102,4 @@ func (o *Observer) Members() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Sorted(maps.Keys(o.heard))
-}
-
-// Damaged is how many messages were not understood.
-func (o *Observer) Damaged() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.damaged
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
 	"github.com/stopgate/stopgate/internal/control/fleet/link"
 	"github.com/stopgate/stopgate/internal/control/store"
+	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // Log is what a board needs of the fleet's store.
@@ -51,7 +52,8 @@ type Board struct {
 	live map[string]bool // jobs that have not ended
 	done []string        // jobs that have, as they ended
 	at   store.Position  // of the newest event that came by Open and Follow
-	news chan struct{}   // is closed when something has changed
+
+	news nudge.Bell // something has changed
 }
 
 // entry is a job or a cap, and the position of its newest event.
@@ -64,7 +66,7 @@ type entry[T any] struct {
 func Open(ctx context.Context, log Log, member string, now func() time.Time, to *slog.Logger) (*Board, error) {
 	b := &Board{
 		log: log, member: member, now: now, slog: to, jobs: map[string]entry[job.Job]{}, caps: map[string]entry[job.Cap]{},
-		live: map[string]bool{}, news: make(chan struct{}),
+		live: map[string]bool{},
 	}
 	if err := b.Reach(ctx); err != nil {
 		return nil, fmt.Errorf("read the fleet's jobs: %w", err)
@@ -119,7 +121,7 @@ func (b *Board) fold(e store.Event) {
 		b.putJob(was.After(decoded[job.Fact](b, e)), e.Position)
 	case kind == "cap" && e.Position > b.caps[name].version:
 		b.caps[name] = entry[job.Cap]{b.caps[name].is.After(decoded[job.CapFact](b, e)), e.Position}
-		b.ring()
+		b.news.Ring()
 	}
 }
 
@@ -146,20 +148,11 @@ func (b *Board) putJob(j job.Job, version store.Position) {
 		delete(b.jobs, b.done[0])
 		b.done = b.done[1:]
 	}
-	b.ring()
-}
-
-func (b *Board) ring() {
-	close(b.news)
-	b.news = make(chan struct{})
+	b.news.Ring()
 }
 
 // News is closed when something on the board has changed. To miss nothing, take it before looking.
-func (b *Board) News() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.news
-}
+func (b *Board) News() <-chan struct{} { return b.news.Rung() }
 
 // Live are the jobs that have not ended, the oldest first.
 func (b *Board) Live() []job.Job {

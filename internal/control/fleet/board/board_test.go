@@ -157,7 +157,7 @@ func TestAFullCap(t *testing.T) {
 
 // A board keeps as many jobs that have ended as it is to, and finds the others in the store.
 func TestOldJobsAreForgotten(t *testing.T) {
-	b := &Board{jobs: map[string]entry[job.Job]{}, live: map[string]bool{}, news: make(chan struct{})}
+	b := &Board{jobs: map[string]entry[job.Job]{}, live: map[string]bool{}}
 	for i := range keep + 10 {
 		id := fmt.Sprintf("%016x", i)
 		b.putJob(job.Job{ID: id, State: job.Pending}, store.Position(2*i+1))
@@ -203,7 +203,7 @@ func FuzzFold(f *testing.F) {
 		f.Add("cap.default", data)
 	}
 	f.Fuzz(func(t *testing.T, subject string, data []byte) {
-		b := &Board{jobs: map[string]entry[job.Job]{}, caps: map[string]entry[job.Cap]{}, live: map[string]bool{}, news: make(chan struct{}), slog: slog.New(slog.DiscardHandler)}
+		b := &Board{jobs: map[string]entry[job.Job]{}, caps: map[string]entry[job.Cap]{}, live: map[string]bool{}, slog: slog.New(slog.DiscardHandler)}
 		for at := range store.Position(3) {
 			b.take(store.Event{Position: at + 1, Subject: subject, Data: data})
 		}

@@ -157,7 +157,7 @@ func (b *Board) reload(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.jobs, b.caps, b.live, b.done, b.at = fresh.jobs, fresh.caps, fresh.live, fresh.done, fresh.at
-	b.ring()
+	b.news.Ring()
 	return nil
 }
 

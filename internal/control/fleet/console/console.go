@@ -64,7 +64,19 @@ func withHint(err error, hint string) error { return codeError{err, exitFailed, 
 
 // verbs are the commands. Each sets its flags and returns what is to be done.
 var verbs = map[string]func(c *command) func(ctx context.Context, args []string) error{
-	"init": newInit, "invite": newInvite, "join": newJoin, "leave": newLeave, "status": newStatus, "doctor": newDoctor,
+	"init": newInit, "invite": newInvite, "join": newJoin, "leave": newLeave, "status": alone((*command).status), "doctor": alone((*command).doctor),
+}
+
+// alone makes a verb that takes no argument.
+func alone(do func(c *command, ctx context.Context) error) func(c *command) func(ctx context.Context, args []string) error {
+	return func(c *command) func(ctx context.Context, args []string) error {
+		return func(ctx context.Context, args []string) error {
+			if len(args) > 0 {
+				return usage("fleet %s takes no argument", c.flags.Name())
+			}
+			return do(c, ctx)
+		}
+	}
 }
 
 // Run does a command, and returns the exit code.

@@ -22,15 +22,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-func newDoctor(c *command) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 {
-			return usage("fleet doctor takes no argument")
-		}
-		return c.doctor(ctx)
-	}
-}
-
 // The levels of findings, as those of stopgate doctor. A fleet that is being set up waits.
 const (
 	levelOK   = "ok"

@@ -20,15 +20,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-func newStatus(c *command) func(context.Context, []string) error {
-	return func(ctx context.Context, args []string) error {
-		if len(args) > 0 {
-			return usage("fleet status takes no argument")
-		}
-		return c.status(ctx)
-	}
-}
-
 // status is the fleet as this machine sees it.
 type status struct {
 	daemonapi.Fleet

@@ -10,6 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/control/fleet/board"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
 	"github.com/stopgate/stopgate/internal/control/fleet/job"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // goneAfter is how long a member may be missing among those of the fleet before its jobs are lost: the list
@@ -34,15 +35,8 @@ type deaths struct {
 }
 
 func (d *deaths) run(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
+	for range pause.Every(ctx, time.Second) {
 		d.look(ctx)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/control/fleet/beat"
 	"github.com/stopgate/stopgate/internal/control/fleet/claim"
+	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
 // deadAfter is how long a machine may go unheard before it ends its attempts of jobs that are done again elsewhere. The
@@ -15,17 +16,10 @@ const deadAfter = 20 * time.Second
 // Guard is the dead-man's switch: a machine whose beats are not acknowledged ends those attempts that the others are about
 // to begin again. It is there as long as the daemon is, with a link or without.
 func (d *Desk) Guard(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	ended := map[string]bool{}
-	for {
+	for range pause.Every(ctx, time.Second) {
 		unheard, _ := d.Unheard()
 		d.endUnheard(ctx, ended, unheard)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nkeys"
-
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/statefile"
@@ -80,15 +78,7 @@ func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time
 	if err != nil {
 		return token, false, err
 	}
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return token, false, err
-	}
-	seed, err := pair.Seed()
-	if err != nil {
-		return token, false, err
-	}
-	key, err := pair.PublicKey()
+	key, seed, err := member.NewKey()
 	if err != nil {
 		return token, false, err
 	}

@@ -69,14 +69,19 @@ func encode(kind string, der []byte) string {
 
 // Save keeps the key.
 func (a *Authority) Save(stateDir string) error {
-	der, err := x509.MarshalPKCS8PrivateKey(a.key)
-	if err != nil {
-		return err
-	}
 	if err := makeDir(stateDir); err != nil {
 		return err
 	}
-	return atomicfile.Write(authorityPath(stateDir), []byte(encode("PRIVATE KEY", der)), 0o600)
+	return saveKey(authorityPath(stateDir), a.key)
+}
+
+// saveKey keeps a private key for this user alone.
+func saveKey(path string, key *ecdsa.PrivateKey) error {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, []byte(encode("PRIVATE KEY", der)), 0o600)
 }
 
 func authorityPath(stateDir string) string { return filepath.Join(Dir(stateDir), authorityFile) }
@@ -84,13 +89,9 @@ func authorityPath(stateDir string) string { return filepath.Join(Dir(stateDir),
 // LoadAuthority reads the fleet's authority, which only the founding machine has: elsewhere the error is
 // fs.ErrNotExist.
 func LoadAuthority(stateDir string, id Identity) (*Authority, error) {
-	text, err := readSecret(authorityPath(stateDir))
+	key, err := loadKey(authorityPath(stateDir))
 	if err != nil {
 		return nil, err
-	}
-	key, err := parseKey(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", authorityPath(stateDir), err)
 	}
 	certificate, err := id.Authority()
 	if err != nil {
@@ -100,6 +101,19 @@ func LoadAuthority(stateDir string, id Identity) (*Authority, error) {
 		return nil, fmt.Errorf("%s is not the key of the fleet %s", authorityPath(stateDir), id.Fleet)
 	}
 	return &Authority{certificate, key}, nil
+}
+
+// loadKey reads a private key that saveKey kept.
+func loadKey(path string) (*ecdsa.PrivateKey, error) {
+	text, err := readSecret(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
 }
 
 func parseKey(text []byte) (*ecdsa.PrivateKey, error) {

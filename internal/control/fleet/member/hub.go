@@ -31,7 +31,7 @@ const (
 // RequestCertificate makes the key of this machine's hub where there is none, and returns the request for
 // its certificate.
 func RequestCertificate(stateDir string) (string, error) {
-	key, err := hubKey(stateDir)
+	key, err := loadKey(hubKeyPath(stateDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		key, err = makeHubKey(stateDir)
 	}
@@ -45,25 +45,10 @@ func RequestCertificate(stateDir string) (string, error) {
 	return encode("CERTIFICATE REQUEST", der), nil
 }
 
-func hubKey(stateDir string) (*ecdsa.PrivateKey, error) {
-	path := filepath.Join(HubDir(stateDir), hubKeyFile)
-	text, err := readSecret(path)
-	if err != nil {
-		return nil, err
-	}
-	key, err := parseKey(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return key, nil
-}
+func hubKeyPath(stateDir string) string { return filepath.Join(HubDir(stateDir), hubKeyFile) }
 
 func makeHubKey(stateDir string) (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +58,7 @@ func makeHubKey(stateDir string) (*ecdsa.PrivateKey, error) {
 	if err := os.MkdirAll(HubDir(stateDir), 0o700); err != nil {
 		return nil, err
 	}
-	return key, atomicfile.Write(filepath.Join(HubDir(stateDir), hubKeyFile), []byte(encode("PRIVATE KEY", der)), 0o600)
+	return key, saveKey(hubKeyPath(stateDir), key)
 }
 
 // SaveHub keeps what a machine needs to run a hub: its certificate, and the members that are known.
@@ -105,7 +90,7 @@ func LoadMembers(stateDir string) ([]Record, error) {
 // HubCertificate is the certificate of this machine's hub with its key. The fleet's own comes with it, for
 // those that know only its hash.
 func HubCertificate(stateDir string, id Identity) (*tls.Certificate, error) {
-	key, err := hubKey(stateDir)
+	key, err := loadKey(hubKeyPath(stateDir))
 	if err != nil {
 		return nil, err
 	}

@@ -22,21 +22,26 @@ func MakeKey(stateDir string) (public string, err error) {
 	if public, err = readKey(path); !errors.Is(err, fs.ErrNotExist) {
 		return public, err
 	}
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return "", err
-	}
-	seed, err := pair.Seed()
+	public, seed, err := NewKey()
 	if err != nil {
 		return "", err
 	}
 	if err := makeDir(stateDir); err != nil {
 		return "", err
 	}
-	if err := atomicfile.Write(path, append(seed, '\n'), 0o600); err != nil {
-		return "", err
+	return public, atomicfile.Write(path, append(seed, '\n'), 0o600)
+}
+
+// NewKey makes a key: its public part, and the seed, which is the secret one.
+func NewKey() (public string, seed []byte, err error) {
+	pair, err := nkeys.CreateUser()
+	if err == nil {
+		seed, err = pair.Seed()
 	}
-	return pair.PublicKey()
+	if err == nil {
+		public, err = pair.PublicKey()
+	}
+	return public, seed, err
 }
 
 // Sign signs something with this machine's key, so that others know that it comes from here. A machine without a

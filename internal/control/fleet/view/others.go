@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -31,14 +30,6 @@ type Others struct {
 	// reading is the number of the reading from the beginning that is under way: what it does not find again is
 	// gone.
 	reading int
-	skipped Skipped
-}
-
-// Skipped counts what is not shown.
-type Skipped struct {
-	Damaged int // messages that are no views
-	Newer   int // messages of a newer version
-	Dropped int // views for which there was no room
 }
 
 type seen struct {
@@ -73,7 +64,8 @@ func (v *Others) Caught() {
 	v.changed()
 }
 
-// Take takes what a member says of one of its owners: an empty text removes it.
+// Take takes what a member says of one of its owners: an empty text removes it. What is no view, or that of a
+// newer version, is passed over.
 func (v *Others) Take(member, id string, text []byte) {
 	v.mu.Lock()
 	defer v.changed()
@@ -83,12 +75,7 @@ func (v *Others) Take(member, id string, text []byte) {
 		return
 	}
 	o, err := Decode(id, text)
-	switch {
-	case errors.Is(err, errNewer):
-		v.skipped.Newer++
-		return
-	case err != nil:
-		v.skipped.Damaged++
+	if err != nil {
 		return
 	}
 	v.remove(member, id)
@@ -146,7 +133,6 @@ func (v *Others) drop(member string, n int) {
 	}
 	slices.SortFunc(all, byAge)
 	for _, o := range all[:min(n, len(all))] {
-		v.skipped.Dropped++
 		v.remove(member, o.ID)
 	}
 }
@@ -182,13 +168,6 @@ func (v *Others) Empty() bool {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.count == 0
-}
-
-// Skipped is what is not shown.
-func (v *Others) Skipped() Skipped {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	return v.skipped
 }
 
 // All are the views, with the members that they are of, in any order. They never change: another view takes the

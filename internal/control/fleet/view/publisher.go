@@ -253,15 +253,3 @@ func (p *Publisher) publish(ctx context.Context, l *link.Link, id string, text [
 	p.mu.Unlock()
 	return pause.For(context.WithoutCancel(ctx), between)
 }
-
-// Held is how many views the servers have of this machine, as far as is known.
-func (p *Publisher) Held() (n int, caught bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, h := range p.held {
-		if !h.empty {
-			n++
-		}
-	}
-	return n, p.caught
-}

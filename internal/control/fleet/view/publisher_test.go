@@ -162,3 +162,15 @@ func encode(t *testing.T, o daemonapi.Owner) []byte {
 	check(t, err)
 	return text
 }
+
+// Held is how many views the servers have of this machine, as far as is known.
+func (p *Publisher) Held() (n int, caught bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, h := range p.held {
+		if !h.empty {
+			n++
+		}
+	}
+	return n, p.caught
+}
