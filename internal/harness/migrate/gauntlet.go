@@ -55,20 +55,13 @@ type fromGauntlet struct {
 }
 
 func (m *fromGauntlet) hooks() error {
-	if err := m.plan.RemoveHooks(m.Draft, gauntlet, settings.Project, settings.Local); err != nil {
-		return err
-	}
+	err := m.plan.ReplaceHooks(m.Draft, gauntlet)
 	for i := range m.plan.Items {
 		if item := &m.plan.Items[i]; item.Fate == Carried {
 			m.removed(item)
 		}
 	}
-	const others = "it serves all your projects: remove it once each of them was migrated, or both run the gates"
-	if err := m.plan.KeepHooks(m.Draft, gauntlet, settings.User, others); err != nil {
-		return err
-	}
-	m.plan.KeepPlugins(m.Draft, gauntlet)
-	return m.plan.KeepFrontMatter(m.Draft, gauntlet)
+	return err
 }
 
 // removed says what differs without a hook that is removed.
