@@ -5,14 +5,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -62,8 +59,9 @@ func runDaemon(errOut io.Writer, despite bool) error {
 		defer log.Close()
 		errOut = logfile.Bounded{File: log}
 	}
-	stopgate, err := findStopgate(os.Environ())
+	stopgate, err := program.Find("stopgate", os.Environ()) // it runs errands
 	if err != nil {
+		err = fmt.Errorf("%w: put it next to stopgated, or on the PATH", err)
 		ready(err)
 		return err
 	}
@@ -141,23 +139,6 @@ func readyLine(env []string) (ready func(error), waited bool, err error) {
 // started the daemon is none of theirs.
 func childEnviron(env []string) []string {
 	return slices.DeleteFunc(environ.WithoutSession(env), func(entry string) bool { return strings.HasPrefix(entry, readyVariable+"=") })
-}
-
-// findStopgate finds the program that runs errands: beside this one, else on the PATH.
-func findStopgate(env []string) (string, error) {
-	self, err := os.Executable()
-	if err == nil {
-		if resolved, err := filepath.EvalSymlinks(self); err == nil {
-			self = resolved
-		}
-		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), "stopgate")); err == nil {
-			return path, nil
-		}
-	}
-	if path, found := environ.LookPath(env, "stopgate"); found {
-		return path, nil
-	}
-	return "", errors.New("the program stopgate was not found: put it next to stopgated, or on the PATH")
 }
 
 // closeOnExec keeps a file that we were given from what we start.

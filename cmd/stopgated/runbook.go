@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -101,7 +100,7 @@ func printCheck(out io.Writer, set runbook.Set, faults runbook.Faults) error {
 		b.WriteString(warning.Detail() + "\n")
 	}
 	if len(faults) > 0 {
-		b.WriteString(colour(out, "31", number(len(faults), "error")+" in "+number(len(filesOf(faults)), "file")) + "\n")
+		b.WriteString(colour(out, "31", plain.Count(len(faults), "error")+" in "+plain.Count(len(filesOf(faults)), "file")) + "\n")
 	} else {
 		b.WriteString(colour(out, "32", checked(set)) + "\n")
 	}
@@ -177,8 +176,8 @@ func checked(set runbook.Set) string {
 		commands, pipelines, agents = commands+len(book.Commands), pipelines+len(book.Pipelines), agents+len(book.Agents)
 	}
 	return strings.Join([]string{
-		number(len(set.Runbooks), "runbook"), number(commands, "command"),
-		number(pipelines, "pipeline"), number(agents, "agent"),
+		plain.Count(len(set.Runbooks), "runbook"), plain.Count(commands, "command"),
+		plain.Count(pipelines, "pipeline"), plain.Count(agents, "agent"),
 	}, ", ") + ": no errors"
 }
 
@@ -211,13 +210,6 @@ func warningsOf(set runbook.Set) (all runbook.Faults) {
 // orEmpty is a list in JSON, also where there is nothing in it.
 func orEmpty(faults runbook.Faults) runbook.Faults {
 	return append(runbook.Faults{}, faults...)
-}
-
-func number(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
 }
 
 func printJSON(out io.Writer, v any) error {

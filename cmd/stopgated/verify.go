@@ -122,7 +122,7 @@ func printReport(out io.Writer, path string, r store.Report) error {
 	case !r.Sound():
 		verdict = "changed since the daemon stopped"
 	}
-	_, err := fmt.Fprintf(out, "%s: %s on %s, %s\n", path, number(r.Events, "event"), number(r.Subjects, "subject"), verdict)
+	_, err := fmt.Fprintf(out, "%s: %s on %s, %s\n", path, plain.Count(r.Events, "event"), plain.Count(r.Subjects, "subject"), verdict)
 	return err
 }
 

@@ -282,7 +282,7 @@ func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
 	}
 	pin := func(script string) string {
 		for _, t := range pinned {
-			script = trust.PinTree(t.name, script, "", s.root, t.dir, "${project}", "${invoke.dir}", "${workspace.path}")
+			script = trust.Pin(t.name, script, "", s.root, t.dir, "${project}", "${invoke.dir}", "${workspace.path}")
 		}
 		return script
 	}

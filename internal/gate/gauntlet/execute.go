@@ -345,7 +345,7 @@ func IsBadRevision(err error) bool {
 func (e *execution) ended(ctx context.Context, v *view, err error) (Result, bool) {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		r := unavailable(whyEnded(ctx), nil)
+		r := unavailable(whyEnded(ctx))
 		r.Interrupted = true
 		return r, true
 	case ctx.Err() != nil:

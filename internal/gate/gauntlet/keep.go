@@ -3,7 +3,6 @@ package gauntlet
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -111,22 +110,11 @@ func sameFile(path string, want fs.FileInfo) error {
 
 // copyEnd copies the end of a log.
 func copyEnd(to, log string) error {
-	file, err := regular.OpenNoFollow(log)
+	text, left, err := regular.TailNoFollow(log, maxKept)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	text := make([]byte, min(info.Size(), maxKept))
-	n, err := file.ReadAt(text, info.Size()-int64(len(text)))
-	if err != nil && !errors.Is(err, io.EOF) { // shorter by now
-		return err
-	}
-	text = text[:n]
-	if left := info.Size() - int64(n); left > 0 {
+	if left > 0 {
 		text = append(fmt.Appendf(nil, "[… %d bytes before this are left out]\n", left), text...)
 	}
 	return atomicfile.Replace(to, text, 0o600)

@@ -123,13 +123,8 @@ func sentence(text string) string {
 }
 
 // unavailable is the result when something that a run needs is missing.
-func unavailable(what string, err error) Result {
-	r := Result{Status: InfrastructureError}
-	if err != nil {
-		r.ErrorMessage = err.Error()
-		what += ": " + err.Error()
-	}
-	r.Message = "Gauntlet could not run: " + sentence(what)
+func unavailable(what string) Result {
+	r := said(InfrastructureError, "Gauntlet could not run: "+sentence(what))
 	r.spared = notJudged(what)
 	return r
 }

@@ -83,7 +83,7 @@ func (e *execution) cannotRun(ctx context.Context, v *view, why string) Result {
 		jobs = e.plan.all()
 	}
 	if jobs = e.meant(jobs); len(jobs) == 0 {
-		return unavailable(why, nil)
+		return unavailable(why)
 	}
 	r := e.result(v)
 	r.spared = notJudged(why)

@@ -44,20 +44,10 @@ func enums(payload hook.Payload, now time.Time) event.Enums {
 		return event.Enums{Source: word(p.Source)}
 	case *hook.NotificationPayload:
 		return event.Enums{NotificationType: word(p.NotificationType)}
-	case *hook.PreCompactPayload:
-		return event.Enums{Trigger: word(p.Trigger)}
-	case *hook.PostCompactPayload:
-		return event.Enums{Trigger: word(p.Trigger)}
-	case *hook.SetupPayload:
-		return event.Enums{Trigger: word(p.Trigger)}
-	case *hook.PreToolUsePayload:
-		return event.Enums{ToolName: word(p.ToolName)}
-	case *hook.PostToolUsePayload:
-		return event.Enums{ToolName: word(p.ToolName)}
-	case *hook.PostToolUseFailurePayload:
-		return event.Enums{ToolName: word(p.ToolName)}
-	case *hook.PermissionRequestPayload:
-		return event.Enums{ToolName: word(p.ToolName)}
+	case *hook.PreCompactPayload, *hook.PostCompactPayload, *hook.SetupPayload:
+		return event.Enums{Trigger: word(p.Subjects()[0])}
+	case *hook.PreToolUsePayload, *hook.PostToolUsePayload, *hook.PostToolUseFailurePayload, *hook.PermissionRequestPayload:
+		return event.Enums{ToolName: word(p.Subjects()[0])}
 	}
 	return event.Enums{}
 }

@@ -130,8 +130,7 @@ func (s *Service) newCall() *call {
 
 // reject refuses a payload: the client shows the text and goes on.
 func (c *call) reject(want hook.Event, err error) Reply {
-	var invalid *hook.PayloadError
-	if want == "" && errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*hook.PayloadError](err); ok && want == "" {
 		want = invalid.Event
 	}
 	rec := event.Record{Event: word(string(want))}

@@ -290,13 +290,8 @@ func (c *call) tellOnce(place *Place, payload hook.Payload, session *footprint.S
 	})
 }
 
-// toldAs is what is remembered of a message about a tree. Older sessions have the bare root for "unnamed".
-func toldAs(status, root string) string {
-	if status == "unnamed" {
-		return root
-	}
-	return status + ":" + root
-}
+// toldAs is what is remembered of a message about a tree.
+func toldAs(status, root string) string { return status + ":" + root }
 
 // nearest is the nearest project upward from a directory; empty where there is none.
 func (c *call) nearest(start string) string {

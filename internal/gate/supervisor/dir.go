@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/lines"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
@@ -81,14 +82,10 @@ func endLine(file *os.File) error {
 	if info.Mode().Perm()&0o077 != 0 {
 		_ = file.Chmod(0o600) // of somebody else's file we cannot, and write all the same
 	}
-	if info.Size() == 0 {
-		return nil
-	}
-	var last [1]byte
-	if _, err := file.ReadAt(last[:], info.Size()-1); err != nil || last[0] == '\n' {
+	if ends, err := lines.EndsAt(file, info.Size()); err != nil || ends {
 		return err
 	}
-	_, err = file.Write([]byte("\n"))
+	_, err = file.WriteString("\n")
 	return err
 }
 

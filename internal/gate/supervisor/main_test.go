@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
@@ -12,4 +13,7 @@ var children = map[string]func(args []string) error{}
 
 func TestMain(m *testing.M) { processtest.Main(m, children) }
 
-var check = checktest.OK
+var (
+	check  = checktest.OK
+	exists = disk.Exists
+)

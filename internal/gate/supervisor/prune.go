@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
@@ -76,7 +77,7 @@ func (d Dir) forget(session string, now time.Time) {
 	}
 	info, err := os.Lstat(d.StateFile(session))
 	young := err == nil && now.Sub(info.ModTime()) <= forgetAfter
-	if young || os.Remove(d.StateFile(session)) != nil && exists(d.StateFile(session)) {
+	if young || os.Remove(d.StateFile(session)) != nil && disk.Exists(d.StateFile(session)) {
 		unlock()
 		return
 	}

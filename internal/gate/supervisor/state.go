@@ -11,6 +11,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -202,16 +203,11 @@ func (d Dir) write(state State, others members) error {
 // the newest takes the place of the one before.
 func setAside(path string) error {
 	aside := path + damagedSuffix
-	for n := 2; n <= maxDamaged && exists(aside); n++ {
+	for n := 2; n <= maxDamaged && disk.Exists(aside); n++ {
 		aside = fmt.Sprintf("%s%s-%d", path, damagedSuffix, n)
 	}
 	if err := os.Rename(path, aside); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil // somebody was faster
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
@@ -18,9 +19,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
-// approval is what is written down about a project: names and hashes and, since version
-// 2, the content. The copy that lies beside it, in a folder named after the hash, can be
-// made from it.
+// approval is what is written down about a project: names, hashes and content. The copy that
+// lies beside it, in a folder named after the hash, can be made from it.
 type approval struct {
 	Version int       `json:"v"`
 	Root    string    `json:"root"`
@@ -114,20 +114,10 @@ func (s Store) readFile(key, name string) (*approval, error) {
 	return &a, nil
 }
 
-// content is what was approved. Approvals of older versions have caches among their files.
-func (a *approval) content() []file { return withoutCaches(a.Files) }
-
 // sound reports whether an approval is one that was written by us, whole.
 func (a *approval) sound() bool {
-	if a.Version < 1 || a.Version > approvalVersion || !isHash(a.Hash) || hashTree(a.Files) != a.Hash {
-		return false
-	}
-	for _, f := range a.Files {
-		if a.Version > 1 && digest.Hex(f.Data) != f.Hash {
-			return false
-		}
-	}
-	return true
+	return a.Version == approvalVersion && isHash(a.Hash) && hashTree(a.Files) == a.Hash &&
+		!slices.ContainsFunc(a.Files, func(f file) bool { return digest.Hex(f.Data) != f.Hash })
 }
 
 // save writes an approval and its copy. The approval names the copy, so it is written
@@ -150,25 +140,6 @@ func (s Store) save(key string, a *approval) error {
 		}
 	}
 	return s.sweep(key, a.Hash, before)
-}
-
-// upgrade gives an approval of the first version, which has names and hashes alone, the
-// content of its copy. What cannot be written, or not now, is done again the next time.
-func (s Store) upgrade(key string, a *approval) *approval {
-	files, err := readTree(s.copyDir(key, a.Hash))
-	if err != nil {
-		return a
-	}
-	whole := *a
-	whole.Version, whole.Files = approvalVersion, files
-	unlock, err := s.lock()
-	if err != nil {
-		return &whole // under the hash of its copy
-	}
-	defer unlock()
-	whole.Hash = hashTree(files)
-	_ = s.save(key, &whole)
-	return &whole
 }
 
 // remove takes an approval away: first what names the copy, since an approval without one

@@ -18,8 +18,3 @@ func isCache(name string) bool {
 	dir, base := path.Split(name)
 	return base == ".DS_Store" || slices.Contains(strings.Split(dir, "/"), cacheDir)
 }
-
-// withoutCaches are the files that count.
-func withoutCaches(files []file) []file {
-	return slices.DeleteFunc(slices.Clone(files), func(f file) bool { return isCache(f.Path) })
-}

@@ -44,7 +44,7 @@ type Content struct {
 
 func (s Store) content(root string, a *approval) *Content {
 	return &Content{
-		live: s.live(root), real: realDir(root, a.Real), at: a.Time, files: a.content(),
+		live: s.live(root), real: realDir(root, a.Real), at: a.Time, files: a.Files,
 		aside: filepath.Join(s.dir, asideDir, ProjectKey(root)), available: enclave.Available,
 	}
 }

@@ -344,24 +344,6 @@ func TestE6CachesAreNotEdits(t *testing.T) {
 	}
 }
 
-// Approvals of the version before had caches among their files.
-func TestE6AnApprovalWithCachesInIt(t *testing.T) {
-	s, root := approved(t)
-	a, key, err := s.load(root)
-	check(t, err)
-	pyc, err := readFile(filepath.Join(root, ".gauntlet/config.yml"), maxBytes)
-	check(t, err)
-	pyc.Path = "__pycache__/x.pyc"
-	a.Files = append([]file{pyc}, a.Files...)
-	a.Hash = hashTree(a.Files)
-	check(t, s.save(key, a))
-	for range 2 {
-		if st := standing(t, s, root); st.State != Approved || !intact(st.Dir, a) {
-			t.Errorf("got %+v", st)
-		}
-	}
-}
-
 func TestRestore(t *testing.T) {
 	for name, edit := range edits {
 		t.Run(name, func(t *testing.T) {

@@ -9,17 +9,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 )
 
-// whole is an approval with its content, and the folder with that.
-func (s Store) whole(key string, a *approval) (*approval, string, error) {
-	dir, err := s.copyOf(key, a)
-	if err != nil || a.Version > 1 {
-		return a, dir, err
-	}
-	a = s.upgrade(key, a)
-	dir, err = s.copyOf(key, a)
-	return a, dir, err
-}
-
 // copyOf is the folder with the approved content. One that is damaged is made anew from
 // the approval: what runs is what was approved, whatever became of the copy.
 func (s Store) copyOf(key string, a *approval) (dir string, err error) {
@@ -27,8 +16,6 @@ func (s Store) copyOf(key string, a *approval) (dir string, err error) {
 	switch {
 	case intact(dir, a):
 		return dir, nil
-	case a.Version < 2:
-		return dir, errors.New("the approval is from an older version, which did not keep the content")
 	case intact(unlocked, a):
 		return unlocked, nil
 	}
@@ -82,7 +69,7 @@ func (s Store) writeAside(key string, a *approval, pattern string) (dir string, 
 	if dir, err = os.MkdirTemp(s.folder(key), pattern); err != nil {
 		return "", err
 	}
-	if err := writeFiles(dir, a.content(), 0o600); err != nil {
+	if err := writeFiles(dir, a.Files, 0o600); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, nil
@@ -91,7 +78,7 @@ func (s Store) writeAside(key string, a *approval, pattern string) (dir string, 
 // intact reports whether a folder holds exactly the approved content.
 func intact(dir string, a *approval) bool {
 	files, err := readTree(dir)
-	return err == nil && hashTree(files) == hashTree(a.content())
+	return err == nil && hashTree(files) == hashTree(a.Files)
 }
 
 // writeFiles writes files with a mode. Those that are executable are so for all who may read

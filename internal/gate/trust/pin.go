@@ -4,23 +4,17 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// Pin makes a command that names .gauntlet or a file in it use configDir, where
-// that is not the project's own but the approved copy. Otherwise an agent could
-// keep the approved configuration and empty the script that it runs. The command
-// runs in dir; names are what else stands for the project's root in it.
+// Pin makes a command that names a directory of the project, slash-separated,
+// or a file in it use configDir, where that is not the project's own but the
+// approved copy. Otherwise an agent could keep the approved configuration and
+// empty the script that it runs. The command runs in dir; names are what else
+// stands for the project's root in it.
 //
 // What a command reaches by other ways (a Makefile, a variable of its own) is
 // not seen.
-func Pin(script, dir, root, configDir string, names ...string) string {
-	return PinTree(paths.GauntletDir, script, dir, root, configDir, names...)
-}
-
-// PinTree is Pin for another directory of the project than .gauntlet, slash-separated.
-func PinTree(tree, script, dir, root, configDir string, names ...string) string {
+func Pin(tree, script, dir, root, configDir string, names ...string) string {
 	if configDir == filepath.Join(root, filepath.FromSlash(tree)) {
 		return script
 	}

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func pin(script, configDir string) string { return Pin(script, "/p", "/p", configDir) }
+func pin(script, configDir string) string { return Pin(".gauntlet", script, "/p", "/p", configDir) }
 
 func TestPinLeavesOtherPathsAlone(t *testing.T) {
 	for _, script := range []string{

@@ -41,14 +41,11 @@ func (r Restoration) And(below string, other Restoration) Restoration {
 // Restore makes .gauntlet of the project at root what was approved, to the last file. What
 // was there instead is kept aside.
 func (s Store) Restore(root string) (r Restoration, err error) {
-	a, key, err := s.load(root)
+	a, _, err := s.load(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, fmt.Errorf("%s was never approved: there is nothing to restore", s.live(root))
 	}
 	if err != nil {
-		return r, err
-	}
-	if a, _, err = s.whole(key, a); err != nil {
 		return r, err
 	}
 	unlock, err := s.lock()

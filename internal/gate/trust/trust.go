@@ -118,8 +118,8 @@ func (s Store) Standing(root string) (Standing, error) {
 		return standing, err
 	}
 	standing.ApprovedAt, standing.ApprovedIn = a.Time, a.Root
-	a, standing.Dir, err = s.whole(key, a)
-	if standing.ID = a.Hash; err != nil {
+	standing.ID = a.Hash
+	if standing.Dir, err = s.copyOf(key, a); err != nil {
 		standing.State = Damaged
 		return standing, fmt.Errorf("the approved copy of %s is damaged; approve it again with: stopgate trust: %w", root, err)
 	}
@@ -128,7 +128,7 @@ func (s Store) Standing(root string) (Standing, error) {
 	live, err := readTree(standing.live)
 	if err != nil {
 		standing.State, standing.Changed = Edited, []string{plain.Line(err.Error())}
-	} else if standing.Changed = changes(a.content(), live); len(standing.Changed) > 0 {
+	} else if standing.Changed = changes(a.Files, live); len(standing.Changed) > 0 {
 		standing.State = Edited
 		standing.Gone = Snapshot{files: a.Files}.Has(paths.ConfigFile) && !Snapshot{files: live}.Has(paths.ConfigFile)
 	}

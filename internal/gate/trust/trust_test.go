@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -293,40 +292,6 @@ func TestProjectsAreApart(t *testing.T) {
 	wantCopy(t, standing(t, s, root))
 }
 
-// older makes an approval one of the first version, and gives its copy.
-func older(t *testing.T, s Store, root string) (dir string) {
-	t.Helper()
-	key := keys(root)[0]
-	path := filepath.Join(s.folder(key), approvalFile)
-	text, err := os.ReadFile(path)
-	check(t, err)
-	var a approval
-	check(t, json.Unmarshal(text, &a))
-	a.Version = 1
-	for i := range a.Files {
-		a.Files[i].Data = nil
-	}
-	text, err = json.Marshal(a)
-	check(t, err)
-	check(t, os.WriteFile(path, text, 0o600))
-	check(t, os.Remove(filepath.Join(filepath.Dir(path), spareFile)))
-	return s.copyDir(key, a.Hash)
-}
-
-// An approval of an older version has no content from which a copy could be made.
-func TestDamagedCopyOfAnOlderVersion(t *testing.T) {
-	s, root := approved(t)
-	older(t, s, root)
-	wantCopy(t, standing(t, s, root)) // and has its content from now on
-	check(t, os.RemoveAll(standing(t, s, root).Dir))
-	wantCopy(t, standing(t, s, root))
-
-	check(t, os.RemoveAll(older(t, s, root)))
-	if st, err := s.Standing(root); err == nil || !strings.Contains(err.Error(), "stopgate trust") {
-		t.Errorf("got %+v, %v; want an error that says what to do", st, err)
-	}
-}
-
 // Whatever becomes of a copy, it is made again.
 func TestE6ADamagedCopyIsMadeAgain(t *testing.T) {
 	damages := map[string]func(t *testing.T, dir string){
@@ -383,19 +348,6 @@ func TestE6ADamagedCopyWhileTheLockIsHeld(t *testing.T) {
 	check(t, err)
 	if len(entries) != 3 {
 		t.Errorf("%v is left, want two files and one copy", entries)
-	}
-}
-
-func TestAnOlderApprovalWhileTheLockIsHeld(t *testing.T) {
-	s, root := approved(t)
-	older(t, s, root)
-	defer busy(t, &s)()
-	st := standing(t, s, root)
-	wantCopy(t, st)
-	for _, f := range st.Content.files {
-		if len(f.Data) == 0 {
-			t.Errorf("%s would be empty", f.Path)
-		}
 	}
 }
 

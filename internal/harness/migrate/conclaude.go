@@ -55,7 +55,7 @@ func planConclaude(d *Draft) (*Plan, error) {
 	if err := d.note(m.readFiles()); err != nil {
 		return nil, err
 	}
-	if err := m.hooksElsewhere(); err != nil {
+	if err := m.plan.ReplaceHooks(d, conclaude); err != nil {
 		return nil, err
 	}
 	if len(m.plan.Found) == 0 {
@@ -79,19 +79,6 @@ func isConclaudeHook(arguments []string) bool {
 	}
 	word := strings.NewReplacer("-", "", "_", "").Replace(arguments[0])
 	return strings.EqualFold(word, "hooks") || slices.ContainsFunc(hook.Events(), func(event hook.Event) bool { return strings.EqualFold(word, string(event)) })
-}
-
-// hooksElsewhere takes conclaude's hooks out of the project's settings, and lists those that stay.
-func (m *fromConclaude) hooksElsewhere() error {
-	if err := m.plan.RemoveHooks(m.draft, conclaude, settings.Project, settings.Local); err != nil {
-		return err
-	}
-	const others = "it serves all your projects: remove it once each of them was migrated, or both tools run"
-	if err := m.plan.KeepHooks(m.draft, conclaude, settings.User, others); err != nil {
-		return err
-	}
-	m.plan.KeepPlugins(m.draft, conclaude)
-	return m.plan.KeepFrontMatter(m.draft, conclaude)
 }
 
 // fromConclaude is a migration from conclaude.

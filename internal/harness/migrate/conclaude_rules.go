@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -193,13 +194,7 @@ func forAgent(agent string) string {
 
 // joined are the sentences that are not empty.
 func joined(sentences ...string) string {
-	var all []string
-	for _, s := range sentences {
-		if s != "" {
-			all = append(all, s)
-		}
-	}
-	return strings.Join(all, "; ")
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), "; ")
 }
 
 // isPattern reports whether our configuration takes a pattern.

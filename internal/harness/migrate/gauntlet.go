@@ -55,20 +55,13 @@ type fromGauntlet struct {
 }
 
 func (m *fromGauntlet) hooks() error {
-	if err := m.plan.RemoveHooks(m.Draft, gauntlet, settings.Project, settings.Local); err != nil {
-		return err
-	}
+	err := m.plan.ReplaceHooks(m.Draft, gauntlet)
 	for i := range m.plan.Items {
 		if item := &m.plan.Items[i]; item.Fate == Carried {
 			m.removed(item)
 		}
 	}
-	const others = "it serves all your projects: remove it once each of them was migrated, or both run the gates"
-	if err := m.plan.KeepHooks(m.Draft, gauntlet, settings.User, others); err != nil {
-		return err
-	}
-	m.plan.KeepPlugins(m.Draft, gauntlet)
-	return m.plan.KeepFrontMatter(m.Draft, gauntlet)
+	return err
 }
 
 // removed says what differs without a hook that is removed.
@@ -159,15 +152,11 @@ func (m *fromGauntlet) carried(file config.OlderFile, shown string, text []byte)
 
 // gauntletKeys are what agent-gauntlet has in a kind of file. Others are stopgate's own, or were told of.
 func gauntletKeys(kind string) []string {
-	switch kind {
-	case "project":
-		return []string{"base_branch", "log_dir", "max_retries", "max_previous_logs", "rerun_new_issue_threshold", "allow_parallel", "cli", "stop_hook", "debug_log", "entry_points"}
-	case "ci":
-		return []string{"runtimes", "services", "setup", "checks"}
-	case "global":
-		return []string{"stop_hook", "debug_log"}
-	}
-	return nil
+	return map[string][]string{
+		"project": {"base_branch", "log_dir", "max_retries", "max_previous_logs", "rerun_new_issue_threshold", "allow_parallel", "cli", "stop_hook", "debug_log", "entry_points"},
+		"ci":      {"runtimes", "services", "setup", "checks"},
+		"global":  {"stop_hook", "debug_log"},
+	}[kind]
 }
 
 // key is about a key that stays; of entry points each is told.
@@ -191,17 +180,13 @@ func (m *fromGauntlet) key(k document.Value) {
 
 // insteadOf is what there is instead of a key that agent-gauntlet had in earlier versions; "" for all others.
 func insteadOf(key string) string {
-	switch key {
-	case "fail_fast":
-		return "stopgate has it for checks with parallel: false"
-	case "parallel":
-		return "stopgate has it for checks and reviews"
-	case "pass_pattern":
-		return "a review passes by the findings in its answer"
-	case "include_context", "include_full_repo":
-		return "a reviewer reads the files that it needs by itself"
-	}
-	return ""
+	return map[string]string{
+		"fail_fast":         "stopgate has it for checks with parallel: false",
+		"parallel":          "stopgate has it for checks and reviews",
+		"pass_pattern":      "a review passes by the findings in its answer",
+		"include_context":   "a reviewer reads the files that it needs by itself",
+		"include_full_repo": "a reviewer reads the files that it needs by itself",
+	}[key]
 }
 
 // whyRefused is why a key cannot stay.

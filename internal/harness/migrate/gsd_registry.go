@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -126,25 +127,19 @@ func (p *gsdPlan) leftOf(a gsdAgent) {
 
 // whyLeft is why stopgate has no use for a key of an agent.
 func whyLeft(key string) string {
-	switch key {
-	case "system_prompt_file", "system_prompt":
-		return "stopgate does not start the session: start it with claude --append-system-prompt"
-	case "skip_permissions":
-		return "stopgate does not start the session: start it with the permissions that it needs"
-	case "claude_launch_command", "claude_resume_target", "claude_post_launch_mode":
-		return "stopgate does not start the session"
-	case "auto_wake":
-		return "stopgate does not start sessions after a boot"
-	case "session_history":
-		return "it stays in this file"
-	case "version":
-		return "it is the version of this file"
-	case "topic_id":
-		return "stopgate sends no messages to a chat"
-	case "global_status_openclaw_session_id":
-		return "stopgate reports no global status: see stopgate status"
-	case "hook_settings":
-		return "stopgate reads the conversation, not the screen; what wakes an agent is wake_on in its registry"
-	}
-	return "stopgate does not know it"
+	const elsewhere = "stopgate does not start the session"
+	return cmp.Or(map[string]string{
+		"system_prompt_file":                elsewhere + ": start it with claude --append-system-prompt",
+		"system_prompt":                     elsewhere + ": start it with claude --append-system-prompt",
+		"skip_permissions":                  elsewhere + ": start it with the permissions that it needs",
+		"claude_launch_command":             elsewhere,
+		"claude_resume_target":              elsewhere,
+		"claude_post_launch_mode":           elsewhere,
+		"auto_wake":                         "stopgate does not start sessions after a boot",
+		"session_history":                   "it stays in this file",
+		"version":                           "it is the version of this file",
+		"topic_id":                          "stopgate sends no messages to a chat",
+		"global_status_openclaw_session_id": "stopgate reports no global status: see stopgate status",
+		"hook_settings":                     "stopgate reads the conversation, not the screen; what wakes an agent is wake_on in its registry",
+	}[key], "stopgate does not know it")
 }

@@ -57,13 +57,21 @@ func (p *Plan) removeHooks(d *Draft, t tool, scope settings.Scope) error {
 	return d.Write(path, after)
 }
 
-// KeepHooks lists the hooks of a tool in a settings file that stays as it is, and why it does.
-func (p *Plan) KeepHooks(d *Draft, t tool, scope settings.Scope, why string) error {
-	return d.note(p.keepHooks(d, t, scope, why))
+// ReplaceHooks takes the hooks of a tool out of the project's settings files, and lists those that stay: the
+// person's own, and those of plugins, agents, commands and skills.
+func (p *Plan) ReplaceHooks(d *Draft, t tool) error {
+	if err := p.RemoveHooks(d, t, settings.Project, settings.Local); err != nil {
+		return err
+	}
+	if err := d.note(p.keepUserHooks(d, t)); err != nil {
+		return err
+	}
+	p.KeepPlugins(d, t)
+	return p.KeepFrontMatter(d, t)
 }
 
-func (p *Plan) keepHooks(d *Draft, t tool, scope settings.Scope, why string) error {
-	path, text, err := d.settings(scope)
+func (p *Plan) keepUserHooks(d *Draft, t tool) error {
+	path, text, err := d.settings(settings.User)
 	if err != nil || text == nil {
 		return err
 	}
@@ -72,7 +80,7 @@ func (p *Plan) keepHooks(d *Draft, t tool, scope settings.Scope, why string) err
 		return err
 	}
 	part, err := t.hooksIn(d.Shown(path), text, settings.PartTheirs)
-	p.keep(d, path, all, why)
+	p.keep(d, path, all, "it serves all your projects: remove it once each of them was migrated, or "+t.both)
 	p.keep(d, path, part, t.inPart())
 	return err
 }

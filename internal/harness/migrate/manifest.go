@@ -52,7 +52,7 @@ type kept struct {
 	After  string      `json:"after"`  // digest
 	Mode   fs.FileMode `json:"mode"`   // before
 	Copy   string      `json:"copy"`   // name of the copy beside the manifest; empty: there was no such file
-	Result string      `json:"result"` // name of a copy of what it became; empty in those of an older stopgate
+	Result string      `json:"result"` // name of a copy of what it became
 	Dirs   []string    `json:"dirs"`   // that are made with it, innermost first
 }
 
@@ -172,9 +172,6 @@ func (m *manifest) copyOf(k kept) string {
 
 // result is the text that the migration gave a file; nil where it is not known.
 func (m *manifest) result(k kept) []byte {
-	if k.Result == "" {
-		return nil
-	}
 	text, err := regular.Read(filepath.Join(m.dir, k.Result), jsonfile.MaxSize)
 	if err != nil || digest.Hex(text) != k.After {
 		return nil

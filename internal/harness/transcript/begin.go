@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
 // lookedAt is as much of a transcript's beginning as is looked at: titles and the like are short.
@@ -31,12 +33,7 @@ func BeganAt(path string) (at string) {
 // HoldsMessage looks at the beginning of a transcript for something that was said. What cannot be read is
 // left to the client.
 func HoldsMessage(path string) bool {
-	file, err := Open(path)
-	if err != nil {
-		return true
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, lookedAt))
+	text, err := regular.Head(path, lookedAt)
 	if err != nil || len(text) == lookedAt {
 		return true
 	}

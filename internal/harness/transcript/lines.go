@@ -51,17 +51,7 @@ func Open(path string) (*os.File, error) {
 
 // Tail is the end of a transcript of at most that size, from the first whole line in it.
 func Tail(path string, size int64) ([]byte, error) {
-	file, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read the transcript: %w", err)
-	}
-	start := max(info.Size()-size, 0)
-	text, err := io.ReadAll(io.NewSectionReader(file, start, size))
+	text, start, err := regular.Tail(path, size)
 	if err != nil {
 		return nil, fmt.Errorf("read the transcript: %w", err)
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,54 +129,37 @@ func (r Deny) equal(other Deny) bool {
 		slices.Equal(r.Paths, other.Paths) && slices.Equal(r.Commands, other.Commands)
 }
 
+// filled leaves out what is not set.
+func (e entry) filled() entry {
+	return slices.DeleteFunc(e, func(p pair) bool { return reflect.ValueOf(p.value).IsZero() })
+}
+
 func (c NewCheck) entry() entry {
-	e := entry{{"name", c.Name}, {"command", c.Command}}
-	if c.Timeout > 0 {
-		e = append(e, pair{"timeout", int(c.Timeout.Seconds())})
-	}
+	e := entry{{"name", c.Name}, {"command", c.Command}, {"timeout", int(c.Timeout.Seconds())}}
 	if c.Fixes {
 		e = append(e, pair{"fix_instructions", c.Instructions()})
 	}
-	return e
+	return e.filled()
 }
 
-func (c Command) entry() (e entry) {
-	if c.Match != defaultMatch && c.Match != "" {
-		e = append(e, pair{"match", c.Match})
+func (c Command) entry() entry {
+	match, timeout, failure := c.Match, "", ""
+	if match == defaultMatch {
+		match = ""
 	}
-	e = append(e, pair{"run", c.Run})
 	if c.Timeout > 0 {
-		e = append(e, pair{"timeout", strings.Replace(c.Timeout.String(), "m0s", "m", 1)})
+		timeout = strings.Replace(c.Timeout.String(), "m0s", "m", 1)
 	}
-	if c.OnFailure != "" && (c.Event == hook.Stop) != (c.OnFailure == Block) {
-		e = append(e, pair{"on_failure", string(c.OnFailure)})
+	if (c.Event == hook.Stop) != (c.OnFailure == Block) {
+		failure = string(c.OnFailure)
 	}
-	if c.Message != "" {
-		e = append(e, pair{"message", c.Message})
-	}
-	if c.OutputLines > 0 {
-		e = append(e, pair{"output_lines", c.OutputLines})
-	}
-	return e
+	return entry{
+		{"match", match}, {"run", c.Run}, {"timeout", timeout}, {"on_failure", failure}, {"message", c.Message}, {"output_lines", c.OutputLines},
+	}.filled()
 }
 
-func (r Deny) entry() (e entry) {
-	if r.Tools != "" {
-		e = append(e, pair{"tools", r.Tools})
-	}
-	if len(r.Paths) > 0 {
-		e = append(e, pair{"paths", r.Paths})
-	}
-	if r.New {
-		e = append(e, pair{"new", true})
-	}
-	if len(r.Commands) > 0 {
-		e = append(e, pair{"commands", r.Commands})
-	}
-	if r.Message != "" {
-		e = append(e, pair{"message", r.Message})
-	}
-	return e
+func (r Deny) entry() entry {
+	return entry{{"tools", r.Tools}, {"paths", r.Paths}, {"new", r.New}, {"commands", r.Commands}, {"message", r.Message}}.filled()
 }
 
 // words are the additions on one line, for a person who adds them by hand.

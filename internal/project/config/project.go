@@ -100,8 +100,7 @@ func draftProject(dir, shown string) (*Project, error) {
 func Validate(dir, shown string) []document.Fault {
 	var all []document.Fault
 	add := func(err error) {
-		var faults *document.Faults
-		if errors.As(err, &faults) {
+		if faults, ok := errors.AsType[*document.Faults](err); ok {
 			all = append(all, faults.All...)
 		}
 	}

@@ -29,8 +29,7 @@ type Report struct {
 func Check(path string, env []string) Report {
 	r, err := read(path, true)
 	if err != nil {
-		var faults *document.Faults
-		if errors.As(err, &faults) {
+		if faults, ok := errors.AsType[*document.Faults](err); ok {
 			return Report{Faults: faults.All}
 		}
 		return Report{Faults: []document.Fault{document.OfFile(path, err.Error(), "")}}

@@ -1,7 +1,6 @@
 package stops
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -166,7 +165,7 @@ func (h *History) Since(t time.Time, root, job string) (gates []*Gate) {
 			gates = append(gates, one)
 		}
 	}
-	slices.SortFunc(gates, func(a, b *Gate) int { return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.Job, b.Job)) })
+	slices.SortFunc(gates, byName)
 	return gates
 }
 

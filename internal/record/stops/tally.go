@@ -2,6 +2,7 @@ package stops
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -181,14 +182,10 @@ func (t *Tally) Sessions() []Session {
 }
 
 // Gates are those that were asked, by project and name.
-func (t *Tally) Gates() []*Gate {
-	all := make([]*Gate, 0, len(t.gates))
-	for _, g := range t.gates {
-		all = append(all, g)
-	}
-	slices.SortFunc(all, func(a, b *Gate) int { return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.Job, b.Job)) })
-	return all
-}
+func (t *Tally) Gates() []*Gate { return slices.SortedFunc(maps.Values(t.gates), byName) }
+
+// byName is the order of gates, by project and name.
+func byName(a, b *Gate) int { return cmp.Or(cmp.Compare(a.Root, b.Root), cmp.Compare(a.Job, b.Job)) }
 
 func (t *Tally) gate(root, job string) *Gate {
 	key := gateKey{root, job}

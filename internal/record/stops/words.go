@@ -141,19 +141,13 @@ func (s *Stop) consent() string {
 
 // since says since when a tree is unchanged.
 func since(when string) string {
-	switch when {
-	case event.SincePass:
-		return "since the gates passed"
-	case event.SinceStart:
-		return "since the session began"
-	case event.SincePrompt:
-		return "since the last prompt"
-	case event.SinceStop:
-		return "since the last stop"
-	case event.SincePlan:
-		return "that gates look at: the agent only plans"
-	}
-	return ""
+	return map[string]string{
+		event.SincePass:   "since the gates passed",
+		event.SinceStart:  "since the session began",
+		event.SincePrompt: "since the last prompt",
+		event.SinceStop:   "since the last stop",
+		event.SincePlan:   "that gates look at: the agent only plans",
+	}[when]
 }
 
 // unchanged is since when all trees are unchanged; "" where the record does not say it, or says several

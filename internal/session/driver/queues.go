@@ -208,8 +208,7 @@ func (d *Driver) apply(session string, change func(queue.Queue) queue.Outcome) (
 		told, err = d.tellEnd(session, "", o, path)
 		return err
 	})
-	var corrupt *queue.CorruptError
-	if errors.As(err, &corrupt) {
+	if corrupt, ok := errors.AsType[*queue.CorruptError](err); ok {
 		told = d.tellCorrupt(session, "", corrupt)
 	}
 	if told != "" {

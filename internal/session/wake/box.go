@@ -45,13 +45,7 @@ func (b Box) change(do func(waiting []letterFile) error) error {
 	if err != nil {
 		return err
 	}
-	for _, entry := range entries {
-		// Files are written under this lock only, so one that is unfinished now was
-		// left by a process that is gone.
-		if strings.HasPrefix(entry.Name(), litterPrefix) {
-			_ = os.Remove(b.path(entry.Name()))
-		}
-	}
+	removeLitter(b.dir)
 	return do(lettersOf(entries))
 }
 
@@ -162,7 +156,7 @@ func (b Box) Next() (Letter, bool, error) {
 		case err == nil:
 			return l, true, nil
 		case errors.Is(err, errNoLetter):
-			why := obituary{Why: plain.Line(err.Error())}
+			why := DeadLetter{Why: plain.Line(err.Error())}
 			err = b.change(func([]letterFile) error { return b.bury(file, why) })
 		case errors.Is(err, fs.ErrNotExist):
 			err = nil // a person took it out

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/plain"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 const (
@@ -18,27 +18,24 @@ const (
 	maxDead = 100
 )
 
-// obituary stands beside a dead letter. It repeats what `status` shows of it, so that
-// nobody has to read the letter, which may be damaged.
-type obituary struct {
-	Kind    Kind      `json:"kind,omitempty"`
-	Session string    `json:"session,omitempty"`
+// DeadLetter is a letter that was given up. What is known of it stands beside it, so that nobody
+// has to read the letter, which may be damaged.
+type DeadLetter struct {
+	Path    string    `json:"-"`
+	Kind    Kind      `json:"kind,omitempty"`    // empty where the letter was damaged
+	Session string    `json:"session,omitempty"` // likewise
 	Time    time.Time `json:"timestamp,omitzero"`
 	Why     string    `json:"why"`
 }
 
-func (l *Letter) obituary(why string) obituary {
-	return obituary{Kind: l.Kind, Session: head(l.Session, maxText), Time: l.Time, Why: plain.Line(why)}
+func (l *Letter) obituary(why string) DeadLetter {
+	return DeadLetter{Kind: l.Kind, Session: head(l.Session, maxText), Time: l.Time, Why: plain.Line(why)}
 }
 
 // bury moves a letter to the dead ones. There its name still tells a repeat of it. It is
 // called under the lock.
-func (b Box) bury(file letterFile, o obituary) error {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(b.deadPath(file.stem()+obituarySuffix), text, 0o600); err != nil {
+func (b Box) bury(file letterFile, o DeadLetter) error {
+	if err := statefile.Write(b.deadPath(file.stem()+obituarySuffix), o); err != nil {
 		return err
 	}
 	if err := os.Rename(b.path(file.name()), b.deadPath(file.name())); err != nil {
@@ -64,20 +61,17 @@ func (b Box) pruneDead() {
 		_ = os.RemoveAll(b.deadPath(file.name())) // it may be a directory
 		_ = os.Remove(b.deadPath(file.stem() + obituarySuffix))
 	}
-	litter, _ := filepath.Glob(b.deadPath(litterPrefix + "*"))
-	for _, path := range litter {
-		_ = os.Remove(path)
-	}
+	removeLitter(b.path(deadDir))
 }
 
 // deadLetter is what is known of a dead letter.
 func (b Box) deadLetter(file letterFile) DeadLetter {
-	d := DeadLetter{Path: b.deadPath(file.name()), Why: "unknown"}
 	text, err := readRegular(b.deadPath(file.stem()+obituarySuffix), 1<<20)
-	var o obituary
-	if err == nil && json.Unmarshal(text, &o) == nil {
-		d.Kind, d.Session, d.Time, d.Why = o.Kind, o.Session, o.Time, o.Why
+	var d DeadLetter
+	if err != nil || json.Unmarshal(text, &d) != nil {
+		d = DeadLetter{Why: "unknown"}
 	}
+	d.Path = b.deadPath(file.name())
 	if info, err := os.Lstat(d.Path); err == nil && d.Time.IsZero() {
 		d.Time = info.ModTime()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,9 +17,6 @@ import (
 
 const (
 	letterSuffix = ".json"
-	// litterPrefix is what package atomicfile calls a file that it has not finished.
-	// Killed, it leaves that.
-	litterPrefix = ".stopgate-"
 	// maxFile is more than a letter takes within its bounds, every character escaped.
 	maxFile = 64 << 20
 )
@@ -87,6 +85,14 @@ func syncParents(dir string, levels int) {
 	for range levels {
 		dir = filepath.Dir(dir)
 		_ = atomicfile.SyncDir(dir)
+	}
+}
+
+// removeLitter removes the files that are unfinished. Files are written under the box's lock only, so a
+// process that is gone left them to whoever has it.
+func removeLitter(dir string) {
+	for _, path := range atomicfile.Temporary(dir) {
+		_ = os.Remove(path)
 	}
 }
 

@@ -490,12 +490,12 @@ func TestLitterIsRemoved(t *testing.T) {
 	put(t, o, "agent", "a")
 	check(t, os.MkdirAll(b.path(deadDir), 0o700))
 	for _, dir := range []string{".", deadDir} {
-		check(t, os.WriteFile(b.path(filepath.Join(dir, litterPrefix+"123")), []byte("half"), 0o600))
+		check(t, os.WriteFile(b.path(filepath.Join(dir, ".stopgate-"+"123")), []byte("half"), 0o600))
 	}
 	put(t, o, "agent", "b")
 	check(t, b.Kill(next(t, b), "x"))
 	for _, dir := range []string{".", deadDir} {
-		if _, err := os.Stat(b.path(filepath.Join(dir, litterPrefix+"123"))); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(b.path(filepath.Join(dir, ".stopgate-"+"123"))); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}

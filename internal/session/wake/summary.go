@@ -17,15 +17,6 @@ type AgentSummary struct {
 	Dead      []DeadLetter // the newest first
 }
 
-// DeadLetter is a letter that was given up.
-type DeadLetter struct {
-	Path    string
-	Kind    Kind   // empty where the letter was damaged
-	Session string // likewise
-	Time    time.Time
-	Why     string
-}
-
 // Summary tells of every agent that has letters waiting or dead. A box that cannot be
 // read is no reason to leave out the others, which are there beside the error.
 func (o Outbox) Summary() ([]AgentSummary, error) {

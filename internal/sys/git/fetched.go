@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -46,30 +45,13 @@ func (r Repo) Fetched(ctx context.Context, since time.Time) (all [][]Fetch) {
 			logs = slices.Insert(slices.Delete(logs, i, i+1), 0, first)
 		}
 	}
+	const end = 16 << 10 // a few dozen lines
 	for _, log := range logs[:min(len(logs), most)] {
-		all = append(all, fetchesIn(logEnd(log))...)
+		if text, _, err := regular.Tail(log, end); err == nil {
+			all = append(all, fetchesIn(string(text))...)
+		}
 	}
 	return all
-}
-
-// logEnd is the last part of a reflog.
-func logEnd(path string) string {
-	const most = 16 << 10 // a few dozen lines
-	file, err := regular.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return ""
-	}
-	at := max(0, info.Size()-most)
-	text, err := io.ReadAll(io.NewSectionReader(file, at, most))
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 // fetches is what git writes into a log when it fetches.

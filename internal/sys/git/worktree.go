@@ -35,8 +35,7 @@ func (r Repo) write(ctx context.Context, args ...string) error {
 	settings := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 	r.env = environ.Without(r.env, func(name string) bool { return name == workTreeVariable }) // it may make another one
 	_, err := r.exec(ctx, nil, &strings.Builder{}, func() {}, slices.Concat(settings, args)...)
-	var failed *Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*Error](err); ok {
 		failed.Command = args[0]
 	}
 	return err

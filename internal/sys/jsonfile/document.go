@@ -138,8 +138,8 @@ func (d *Document) position(offset int) (line, column int) {
 }
 
 func (d *Document) syntaxError(err error) error {
-	var syntax *json.SyntaxError
-	if !errors.As(err, &syntax) {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	offset := min(max(int(syntax.Offset)-1, 0), len(d.text))

@@ -58,6 +58,19 @@ func HeadNoFollow(path string, most int64) ([]byte, error) {
 	return head(file, err, most)
 }
 
+// Tail reads the end of a regular file, at most that many bytes, also through links, and gives how many
+// bytes are before it.
+func Tail(path string, most int64) (text []byte, before int64, err error) {
+	file, err := Open(path)
+	return tail(file, err, most)
+}
+
+// TailNoFollow is Tail, but refuses a link.
+func TailNoFollow(path string, most int64) (text []byte, before int64, err error) {
+	file, err := OpenNoFollow(path)
+	return tail(file, err, most)
+}
+
 // HeadIn is Head for a name below root, which no link leads out of.
 func HeadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	file, err := open(name, root.Stat, root.OpenFile, os.O_RDONLY, 0)
@@ -126,6 +139,20 @@ type sizeError struct {
 func (e *sizeError) Error() string { return fmt.Sprintf("%s is larger than %d bytes", e.path, e.most) }
 
 func (e *sizeError) Unwrap() error { return ErrTooLarge }
+
+func tail(file *os.File, err error, most int64) (text []byte, before int64, _ error) {
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	before = max(0, info.Size()-most)
+	text, err = io.ReadAll(io.NewSectionReader(file, before, most))
+	return text, before, err
+}
 
 // head reads the beginning of a file and closes it, if it could be opened.
 func head(file *os.File, err error, most int64) ([]byte, error) {

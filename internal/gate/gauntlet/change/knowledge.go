@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/git"
-	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 // Everything stands for all files, where it is not known which of them a session has altered.
@@ -80,10 +80,7 @@ func (w *Worktree) knows(b Baseline) (known knowledge) {
 	if !w.isKnown(b) {
 		return knowledge{}
 	}
-	text, err := regular.Read(w.knowledgeFile(b), maxKnowledge)
-	if err != nil || json.Unmarshal(text, &known) != nil {
-		return knowledge{}
-	}
+	known, _ = statefile.Read[knowledge](w.knowledgeFile(b), maxKnowledge)
 	return known
 }
 

@@ -5,7 +5,6 @@ package kept
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -52,22 +51,11 @@ func Tail(stateDir, log string, most int) ([]string, error) {
 // end is the last lines of a file, made harmless. A gate can have put anything in the place of its log,
 // and what it printed may be anything.
 func end(path string, most int) ([]string, error) {
-	file, err := regular.OpenNoFollow(path)
+	text, _, err := regular.TailNoFollow(path, tailSize)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, min(size, tailSize))
-	n, err := file.ReadAt(text, size-int64(len(text)))
-	if err != nil && !errors.Is(err, io.EOF) { // shorter by now
-		return nil, err
-	}
-	return lastLines(string(text[:n]), most), nil
+	return lastLines(string(text), most), nil
 }
 
 func lastLines(text string, most int) []string {
@@ -80,26 +68,17 @@ func lastLines(text string, most int) []string {
 	return strings.Split(plain.Text(strings.Join(lines, "\n")), "\n")
 }
 
-// Findings are what was open after the review with that log. There are none where the file is not there:
-// a stopgate before this one kept none.
+// Findings are what was open after the review with that log. There are none where the file is not there.
 func Findings(stateDir, log string) ([]review.Violation, error) {
 	if err := check(stateDir, log); err != nil {
 		return nil, err
 	}
-	file, err := regular.OpenNoFollow(FindingsOf(log))
+	text, err := regular.ReadNoFollow(FindingsOf(log), maxFindings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFindings+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxFindings {
-		return nil, regular.ErrTooLarge
 	}
 	found, err := review.ParseFile(text)
 	return found.Violations, err

@@ -107,8 +107,7 @@ func parseViolation(data json.RawMessage) (Violation, error) {
 // validJSON says where a document breaks off, in an editor's terms.
 func validJSON(data []byte) error {
 	err := json.Unmarshal(data, new(json.RawMessage))
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
 		return fmt.Errorf("not JSON: line %d: %w", line, err)
 	}

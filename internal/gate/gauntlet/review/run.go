@@ -44,9 +44,8 @@ type SlotResult struct {
 	// Tried are the adapters that could not review, and why.
 	Tried []Attempt
 	// Err says that nobody could review: nothing is known about the change.
-	Err      error
-	Duration time.Duration
-	Cost     event.Cost // of all that were asked, as far as they tell
+	Err  error
+	Cost event.Cost // of all that were asked, as far as they tell
 }
 
 // Attempt is a reviewer that gave no answer.
@@ -141,13 +140,11 @@ func (p *panel) cooling(name string) error {
 
 // slot asks one reviewer after the other until one answers.
 func (p *panel) slot(ctx context.Context, n int) (result SlotResult) {
-	start := time.Now()
 	result = SlotResult{Slot: n, Tried: slices.Clone(p.absent)}
 	defer func() {
 		if r := recover(); r != nil { // in a goroutine it would end the process
 			result.Err = fmt.Errorf("internal error in the review: %v", r)
 		}
-		result.Duration = time.Since(start)
 	}()
 	for i := range p.seats {
 		s := p.seats[(n-1+i)%len(p.seats)]
