@@ -21,7 +21,7 @@ func TestIssue18APipelineIsCancelledOnAPhone(t *testing.T) {
 	b.visit("/pipelines/" + id)
 	b.sees("running")
 	b.tap("details.act summary")
-	b.sees("A pipeline that was cancelled does not go on.")
+	b.sees("A cancelled pipeline cannot be resumed.")
 	b.tap("button.danger")
 	b.sees("cancelled")
 	s.waits(id, "cancelled")
