@@ -10,45 +10,84 @@ import (
 )
 
 // Leads reports whether a path in shell commands leads to a folder or into it. stands are the directories from which the
-// agent works. Where a path begins with what only a shell knows, or goes up from a place that is not known, its last
+// agent works: a command may first go into a folder below them. Where a path begins with what only a shell knows, its last
 // part decides.
 func Leads(text []byte, top string, stands []string) bool {
-	name := filepath.Base(top)
+	name, dir := filepath.Base(top), filepath.Dir(top)
+	known := map[string]bool{} // the same few paths come again and again
 	for start := range words(text, name) {
 		before, after := text[:start], text[start+len(name):]
-		if path, found := bytes.CutSuffix(before, []byte("/")); found && !isExtended(after) && leadsTo(path, filepath.Dir(top), stands) {
+		before, found := bytes.CutSuffix(before, []byte("/"))
+		if !found || isExtended(after) {
+			continue
+		}
+		path := pathAtEnd(before)
+		leads, looked := known[path]
+		switch {
+		case path == "":
+			leads = followsQuotes(before, dir)
+		case !looked:
+			leads = leadsTo(path, dir, stands)
+			known[path] = leads
+		}
+		if leads {
 			return true
 		}
 	}
 	return false
 }
 
-// leadsTo reports whether a text can end in a path to a directory.
-func leadsTo(text []byte, dir string, stands []string) bool {
+// pathAtEnd is the path in which a text ends.
+func pathAtEnd(text []byte) string {
 	i := bytes.LastIndexAny(text, "\\ \t\n\"'=:;,&|<>([]")
 	path := string(text[i+1:])
 	if i >= 0 && text[i] == '\\' { // a new line in JSON
 		path = strings.TrimLeft(path, "nrt")
 	}
-	if path == "" { // /name, or the end of what is in quotes, as in "$DIR"/name
-		quoted := bytes.TrimRight(text, `\"'`)
-		if len(quoted) == len(text) || len(quoted) == 0 {
-			return dir == filepath.Dir(dir) // the root
-		}
-		last := quoted[len(quoted)-1]
-		return inName(last) || bytes.IndexByte([]byte(")}`*"), last) >= 0
+	return path
+}
+
+// followsQuotes reports whether what follows a text, as /name, can be in a directory: the text ends in something in quotes that
+// only a shell knows, as in "$DIR"/name, or the directory is the root.
+func followsQuotes(text []byte, dir string) bool {
+	quoted := bytes.TrimRight(text, `\"'`)
+	if len(quoted) == len(text) || len(quoted) == 0 {
+		return dir == filepath.Dir(dir)
 	}
-	if !strings.ContainsAny(path, "$%{}*?`)~") {
-		if filepath.IsAbs(path) {
-			return paths.Canonical(path) == dir
-		}
-		if slices.ContainsFunc(stands, func(stand string) bool { return paths.Canonical(filepath.Join(stand, path)) == dir }) {
-			return true
-		}
-		if path != ".." && !strings.HasPrefix(path, "../") {
-			return false
-		}
+	last := quoted[len(quoted)-1]
+	return inName(last) || bytes.IndexByte([]byte(")}`*"), last) >= 0
+}
+
+// onlyAShell is what in a path only a shell knows the meaning of.
+const onlyAShell = "$%{}*?`)~"
+
+// leadsTo reports whether a path can lead to a directory.
+func leadsTo(path, dir string, stands []string) bool {
+	if strings.ContainsAny(path, onlyAShell) {
+		last := path[strings.LastIndexByte(path, '/')+1:]
+		return last == ".." || last == filepath.Base(dir) || strings.ContainsAny(last, onlyAShell)
 	}
-	last := path[strings.LastIndexByte(path, '/')+1:]
-	return last == ".." || last == filepath.Base(dir) || strings.ContainsAny(last, "$%{}*?`)~")
+	if filepath.IsAbs(path) {
+		return paths.Canonical(path) == dir
+	}
+	return slices.ContainsFunc(stands, func(stand string) bool {
+		return paths.Canonical(filepath.Join(stand, path)) == dir || climbsTo(path, dir, stand)
+	})
+}
+
+// climbsTo reports whether a path that goes up leads to a directory from a folder somewhere below the one where the agent stands.
+func climbsTo(path, dir, stand string) bool {
+	down, up := filepath.ToSlash(filepath.Clean(path))+"/", 0
+	for rest, climbs := strings.CutPrefix(down, "../"); climbs; rest, climbs = strings.CutPrefix(down, "../") {
+		down, up = rest, up+1
+	}
+	above, found := strings.CutSuffix(filepath.ToSlash(dir), strings.TrimSuffix("/"+down, "/"))
+	if !found || up == 0 {
+		return false
+	}
+	rel, err := filepath.Rel(filepath.FromSlash(above+"/"), paths.Canonical(stand))
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return false
+	}
+	return rel == "." || strings.Count(filepath.ToSlash(rel), "/")+1 <= up
 }

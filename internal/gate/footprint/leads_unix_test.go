@@ -43,4 +43,21 @@ func TestLeads(t *testing.T) {
 			t.Errorf("%s: %t", command, got)
 		}
 	}
+
+	for _, tt := range []struct {
+		top, command string
+		want         bool
+	}{
+		{"elsewhere/other", "cat ../other/f", false}, // whatever is beside the project, it is not this one
+		{"elsewhere/other", "cd lib && cat ../../other/f", false},
+		{"elsewhere/other", "cat ../../elsewhere/other/f", true},
+		{"elsewhere/other", "cd lib && cat ../../../elsewhere/other/f", true},
+		{"other", "cd lib && cat ../other/f", false},
+		{"other", "cd lib && cat ../../../other/f", true},
+		{"work/.x/other", "cd lib && cat ../../.x/other/f", true},
+	} {
+		if got := Leads([]byte(`{"command":"`+tt.command+`"}`), dir+"/"+tt.top, stands); got != tt.want {
+			t.Errorf("%s of %s: %t", tt.command, tt.top, got)
+		}
+	}
 }

@@ -24,7 +24,8 @@ type Session struct {
 	Began  time.Time `json:"began"`
 	// Whole means that it is known from its beginning, before the agent did anything.
 	Whole bool `json:"whole,omitempty"`
-	// Prompted is when the first prompt of such a session was sent.
+	// Prompted is when the first prompt of such a session was sent, or a person's later one after a stop that was Judged: what
+	// changed before then, in a tree that the session was not seen in, is not its work.
 	Prompted time.Time `json:"prompted,omitzero"`
 	// Clients are the processes that have run the session, the latest last.
 	Clients []process.Identity `json:"clients,omitempty"`
@@ -45,7 +46,7 @@ type Session struct {
 	// Made are the commits that the session made in linked worktrees, which may be removed:
 	// wherever they are merged, they are the session's.
 	Made []string `json:"made,omitempty"`
-	// Passed are the commits that HEAD was when gates passed, the latest last.
+	// Passed are the commits that HEAD was when gates passed with nothing uncommitted, the latest last.
 	Passed []string `json:"passed,omitempty"`
 	// Transcript is the one that was read for commands that lead to other projects, and ReadTo how far.
 	Transcript string `json:"transcript,omitempty"`

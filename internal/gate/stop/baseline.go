@@ -58,7 +58,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			})
 		}
 		s.DropGone()
-		if s.Prompts == 0 && s.Whole {
+		if s.Whole && (s.Prompts == 0 || person && s.Judged) {
 			s.Prompted = c.start.UTC()
 		}
 		s.Prompts++
@@ -120,17 +120,26 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, id s
 
 // settle remembers what a stop came to: where it passed, the agent has left the tree as it
 // is meant to be; where it was refused, it has something to answer for.
-func (c *call) settle(payload hook.Payload, root string, session *footprint.Session, j Judgement) {
-	p, is := payload.(*hook.StopPayload)
+func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session *footprint.Session, j Judgement) {
+	p, is := kc.Payload.(*hook.StopPayload)
 	trees := j.trees()
 	if !is || session == nil || len(trees) == 0 {
 		return
 	}
-	c.update(payload, root, session, func(s *footprint.Session) {
+	seen := c.committed(ctx, kc, trees, session)
+	c.update(p, root, session, func(s *footprint.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		s.Schedule(p.Scheduled())
 		if c.read.path != "" {
 			s.Transcript, s.ReadTo = c.read.path, c.read.to
+		}
+		for _, root := range c.led {
+			if len(p.BackgroundTasks) > 0 || !lookedOnly(root, trees) {
+				s.Visit(paths.Canonical(root))
+			}
+		}
+		for _, commit := range seen {
+			s.Pass(commit)
 		}
 		for _, tree := range trees {
 			if gitDir, found := paths.GitDir(tree.Root); found && footprint.IsLinked(gitDir) {
@@ -139,12 +148,8 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 			s.SetTree(paths.Canonical(tree.Root), func(t *footprint.Tree) {
 				switch gauntlet.Status(tree.Status) {
 				case gauntlet.Passed, gauntlet.PassedWithWarnings:
-					s.Pass(change.HeadOf(tree.Root))
 					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
 				case gauntlet.NoApplicableGates, gauntlet.Unchanged:
-					if t.Since == event.SincePass && t.Baseline == tree.Tree {
-						s.Pass(change.HeadOf(tree.Root)) // what passed was committed
-					}
 					if t.Baseline != tree.Tree {
 						t.Since = event.SinceStop
 					}
@@ -160,6 +165,43 @@ func (c *call) settle(payload hook.Payload, root string, session *footprint.Sess
 			})
 		}
 	})
+}
+
+// lookedOnly reports whether the agent has left a project as it was: it may have looked at it. Then it does not work there, and
+// what a person does there later is not the agent's.
+func lookedOnly(root string, trees []event.Tree) bool {
+	return slices.ContainsFunc(trees, func(tree event.Tree) bool {
+		return paths.Canonical(tree.Root) == paths.Canonical(root) && gauntlet.Status(tree.Status) == gauntlet.Unchanged
+	})
+}
+
+// committed are the commits that trees hold, no more and no less, in which gates have passed: nobody is told that no gate has
+// seen them. Beside anything that is not committed, what passed is not the commit.
+func (c *call) committed(ctx context.Context, kc *keeper.Call, trees []event.Tree, session *footprint.Session) (commits []string) {
+	ctx, cancel := context.WithTimeout(ctx, min(lookPatience, c.left(c.timeout(kc.Payload, kc.Project))))
+	defer cancel()
+	for _, tree := range trees {
+		known := session.Trees[paths.Canonical(tree.Root)]
+		switch gauntlet.Status(tree.Status) {
+		case gauntlet.Passed, gauntlet.PassedWithWarnings:
+		case gauntlet.NoApplicableGates, gauntlet.Unchanged:
+			if known.Since != event.SincePass || known.Baseline != tree.Tree {
+				continue
+			}
+		default:
+			continue
+		}
+		head := change.HeadOf(tree.Root)
+		i := slices.IndexFunc(kc.Trees, func(one keeper.Tree) bool { return one.Project.Root == tree.Root })
+		if i < 0 || head == "" || head == known.Reflog.Head || slices.Contains(session.Passed, head) {
+			continue
+		}
+		o := gauntlet.Options{Project: kc.Trees[i].Project, Global: c.global, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now}
+		if commit, err := gauntlet.Committed(ctx, o); err == nil {
+			commits = append(commits, commit)
+		}
+	}
+	return commits
 }
 
 // startOf is when a session began to work in the project at root.

@@ -45,15 +45,8 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 	for _, root := range mentioned {
 		add(c.nearest(root))
 	}
-	visited := c.beside(payload, session, slices.Concat([]string{root}, session.Roots, roots))
-	if len(visited) > 0 {
-		c.update(payload, root, session, func(s *footprint.Session) {
-			for _, root := range visited {
-				s.Visit(paths.Canonical(root))
-			}
-		})
-	}
-	for _, root := range visited {
+	c.led = c.beside(payload, session, slices.Concat([]string{root}, session.Roots, roots))
+	for _, root := range c.led {
 		add(c.nearest(root))
 	}
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
@@ -92,7 +85,7 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 }
 
 // maxBelow bounds how many trees a prompt looks at for a client that was started above many. Of
-// the others it is not known what the agent found, so a stop judges those that have changed since the first prompt.
+// the others it is not known what the agent found, so a stop judges those that have changed since that prompt.
 const maxBelow = 16
 
 // mentioned are projects that no hook named, but the session's transcript does: those below

@@ -99,9 +99,7 @@ var everyday = map[string]func(s *scene) fields{
 		return fields{"cwd": dir}
 	},
 	"a look into another red project of a person": func(s *scene) fields {
-		other := filepath.Join(filepath.Dir(s.root), "other")
-		s.repository(other, untilGood)
-		check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+		other := s.another()
 		write(s.t, filepath.Join(other, "red"), "")
 		s.later()
 		s.prompt("what is in other?", nil)
@@ -374,18 +372,32 @@ var everyday = map[string]func(s *scene) fields{
 		return nil
 	},
 	"a look by commands into another red project of a person": func(s *scene) fields {
-		other := filepath.Join(filepath.Dir(s.root), "other")
-		s.repository(other, untilGood)
-		check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+		other := s.another()
 		write(s.t, filepath.Join(other, "red"), "")
 		s.later()
 		s.prompt("what is in other?", nil)
 		return s.runs("cat ../other/red")
 	},
+	"a look by commands into a project in which a person has worked since the last stop": func(s *scene) fields {
+		other := s.another()
+		s.prompt("do it", nil)
+		wantAllow(s.t, s.stop(s.runs("make")))
+		write(s.t, filepath.Join(other, "red"), "")
+		s.later()
+		s.prompt("what is in other?", nil)
+		return s.runs("cat ../other/red")
+	},
+	"a person works in a project into which commands have looked": func(s *scene) fields {
+		other := s.another()
+		s.later()
+		s.prompt("what is in other?", nil)
+		wantAllow(s.t, s.stop(s.runs("cat ../other/f")))
+		s.prompt("go on here", nil)
+		write(s.t, filepath.Join(other, "red"), "")
+		return s.runs("make")
+	},
 	"another session works in a project that this one looks into": func(s *scene) fields {
-		other := filepath.Join(filepath.Dir(s.root), "other")
-		s.repository(other, untilGood)
-		check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+		other := s.another()
 		s.prompt("what is in other?", nil)
 		s.prompt("break it", fields{"session_id": "s2", "cwd": other})
 		write(s.t, filepath.Join(other, "red"), "")
@@ -417,11 +429,20 @@ func during(meanwhile func(*scene)) func(*scene) fields {
 	}
 }
 
-// runs is the stop of a session whose transcript shows a shell command.
+// runs is the stop of a session whose transcript now ends with a shell command.
 func (s *scene) runs(command string) fields {
 	path := filepath.Join(s.state, "runs.jsonl")
-	write(s.t, path, fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":%q}}]}}`+"\n", command))
+	before, _ := os.ReadFile(path) // there is none at first
+	write(s.t, path, string(before)+fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":%q}}]}}`+"\n", command))
 	return fields{"transcript_path": path}
+}
+
+// another is another approved project, beside this one.
+func (s *scene) another() string {
+	other := filepath.Join(filepath.Dir(s.root), "other")
+	s.repository(other, untilGood)
+	check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+	return other
 }
 
 // after is a question after a pass, since which a person has worked.

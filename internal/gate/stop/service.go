@@ -103,6 +103,7 @@ type call struct {
 	journalErr error
 	passed     []string // where the project was looked for
 	read       reading  // of the session's transcript, at this call
+	led        []string // other projects to which its commands led
 }
 
 // Journal is the journal of a state directory, for those who write it: it keeps as much
@@ -160,7 +161,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	}
 	answer := compose(payload.Event(), place, judgement)
 	note(&rec, place, judgement)
-	c.settle(payload, rec.Project, session, judgement)
+	c.settle(ctx, kc, rec.Project, session, judgement)
 	if judgement.Blocked < 0 && !busy { // else the other call's answer decides what goes on
 		answer = c.goOn(ctx, kc, place, session, judgement, answer, &rec)
 	}

@@ -135,7 +135,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 }
 
 // asFound is the tree of a project that no prompt has looked at: as it is now, if nothing in it has
-// changed since the first prompt. Then the agent has only looked at it. It is empty where that cannot be told.
+// changed since the prompt from which on changes can be the agent's. Then it has only looked at it. It is empty where that cannot be told.
 func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hook.Payload, session *footprint.Session) string {
 	if session.Prompted.IsZero() {
 		return ""

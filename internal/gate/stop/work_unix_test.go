@@ -999,17 +999,22 @@ func (s *scene) commit(name, content string) {
 func TestWorkInAnotherProjectByCommands(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"cd ../other && touch red", "git -C ../other add -A", `touch "$(dirname "$PWD")"/other/red`} {
-		s := newWork(t)
-		other := filepath.Join(filepath.Dir(s.root), "other")
-		s.repository(other, untilGood)
-		check(t, trust.NewStore(s.state).Approve(other, time.Now()))
-		s.prompt("do it", nil)
-		wantAllow(t, s.stop(s.runs("cat ../other/f")))
-		write(t, filepath.Join(other, "red"), "")
-		wantBlock(t, s.stop(s.runs(command)), other)
-		wantBlock(t, s.stop(s.runs("true")), other) // it is red, whatever is said of it
-		check(t, os.Remove(filepath.Join(other, "red")))
-		wantAllow(t, s.stop(s.runs("true")))
+		for _, looked := range []bool{false, true} {
+			s := newWork(t)
+			other := s.another()
+			if looked {
+				s.later()
+			}
+			s.prompt("do it", nil)
+			if looked {
+				wantAllow(t, s.stop(s.runs("cat ../other/f")))
+			}
+			write(t, filepath.Join(other, "red"), "")
+			wantBlock(t, s.stop(s.runs(command)), other)
+			wantBlock(t, s.stop(s.runs("true")), other) // it is red, whatever is said of it
+			check(t, os.Remove(filepath.Join(other, "red")))
+			wantAllow(t, s.stop(s.runs("true")))
+		}
 	}
 }
 
@@ -1104,6 +1109,18 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 			git(s, "switch", "-q", "main")
 			wantAllow(t, s.stop(nil), "no gate has seen commits on feature")
 		}
+	})
+	t.Run("a commit that has passed only beside what was not committed is told", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		git(s, "switch", "-q", "-c", "feature")
+		s.commit("red", "")
+		check(t, os.Remove(s.path("red")))
+		write(t, s.path("f"), "2")
+		wantAllow(t, s.stop(nil))
+		s.prompt("and now something else", nil)
+		git(s, "checkout", "-q", "-f", "main")
+		wantAllow(t, s.stop(nil), "no gate has seen commits on feature")
 	})
 	t.Run("a stash is told", func(t *testing.T) {
 		s := newWork(t)

@@ -7,8 +7,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 const lockName = ".gauntlet-run.lock"
@@ -86,10 +84,16 @@ func (d Dir) Held() (Owner, bool, error) {
 	return Owner{}, false, left.Close()
 }
 
-// Busy reports whether the kernel holds the lock for another run, whatever its file says.
+// Busy reports whether the kernel holds the lock for another run, whatever its file says. It asks for the very lock that
+// Acquire takes: on Windows that is not where package lockfile has its own.
 func (d Dir) Busy() bool {
-	held, err := lockfile.Held(d.LockFile())
-	return err == nil && held
+	file, err := openFile(d.LockFile(), false)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	free, err := tryLock(file, false)
+	return err == nil && !free
 }
 
 // abandoned is the lock file, open and locked, when its owner is gone. Otherwise

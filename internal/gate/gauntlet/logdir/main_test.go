@@ -45,6 +45,9 @@ func wantHeld(t testing.TB, d Dir, pid int) {
 	if !held || err != nil || owner.PID != pid {
 		t.Errorf("Held gives %v, %t, %v; want process %d", owner, held, err, pid)
 	}
+	if !d.Busy() {
+		t.Error("those who wait for it think that it is free")
+	}
 	lock, err := d.Acquire(noon)
 	if !errors.Is(err, ErrHeld) {
 		t.Fatalf("Acquire gives %v, %v; want ErrHeld", lock, err)
@@ -72,6 +75,9 @@ func wantFree(t testing.TB, d Dir) {
 	t.Helper()
 	if owner, held, err := d.Held(); held || err != nil {
 		t.Errorf("Held gives %v, %t, %v; want it free", owner, held, err)
+	}
+	if d.Busy() {
+		t.Error("those who wait for it think that it is held")
 	}
 	check(t, acquire(t, d).Release())
 	if disk.Exists(d.file(lockName)) {
