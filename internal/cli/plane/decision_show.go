@@ -163,10 +163,10 @@ func (s *decisionShow) asked() (lines []string) {
 	} else {
 		text = strings.Join(all, " / ") // as the context has them
 	}
-	return slices.Concat([]string{s.paint.Yellow(term.Cut("? "+head, s.width))}, lines, s.context("  ", text))
+	return slices.Concat(s.context("", text), []string{s.paint.Yellow(term.Cut("? "+head, s.width))}, lines)
 }
 
-// context is what led to the decision, without what is shown anyway. The first line is marked.
+// context is what led to the decision, without what is shown anyway. The first line has the mark.
 func (s *decisionShow) context(mark, shown string) (lines []string) {
 	for line := range strings.Lines(s.Context) {
 		line = plain.Line(line)
@@ -176,7 +176,7 @@ func (s *decisionShow) context(mark, shown string) (lines []string) {
 		for _, part := range term.Wrapped(mark, line, s.width) {
 			lines = append(lines, s.paint.Yellow(part))
 		}
-		mark = "  "
+		mark = strings.Repeat(" ", len(mark))
 	}
 	return lines
 }

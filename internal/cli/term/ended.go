@@ -67,7 +67,11 @@ func UntilShown(cmd *cobra.Command) *cobra.Command {
 		ctx, stop := UntilEnded(cmd.Context())
 		defer stop()
 		cmd.SetContext(ctx)
-		return run(cmd, args)
+		err := run(cmd, args)
+		if errors.Is(err, syscall.EPIPE) {
+			return WithCode(nil, ExitNoReader) // the writer noticed first
+		}
+		return err
 	}
 	return cmd
 }
