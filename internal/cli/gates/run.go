@@ -79,7 +79,7 @@ A report in a folder that git does not ignore counts as a change itself. In GitH
 what failed is also printed as annotations.
 
 Exit code 0: passed, or nothing to do. 1: failed. 2: usage or configuration error. 3: could
-not run. 130: interrupted. 141: nothing reads its output any more.`
+not run. 130: interrupted. 141: its output is no longer read.`
 
 func runCommand(o *runOptions, cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmd.Short + ".\n" + runHelp

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errNoReader ends what nobody reads any more.
-var errNoReader = errors.New("nobody reads the output")
+// errNoReader ends what is no longer read.
+var errNoReader = errors.New("the output is no longer read")
 
-// NoReader reports whether what UntilEnded gave has ended because nobody reads the output any more.
+// NoReader reports whether what UntilEnded gave has ended because the output is no longer read.
 func NoReader(ended context.Context) bool { return errors.Is(context.Cause(ended), errNoReader) }
 
 // Ended is how a command ends whose context has ended before it had a result.

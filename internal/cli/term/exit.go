@@ -40,5 +40,5 @@ var Situations = []Situation{
 	{ExitCouldNotRun, "this machine is not in a fleet"},
 	{ExitCancelled, "what the command waited for was cancelled"},
 	{ExitInterrupted, "interrupted"},
-	{ExitNoReader, "nothing reads its output any more"},
+	{ExitNoReader, "its output is no longer read"},
 }
