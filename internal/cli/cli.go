@@ -131,6 +131,7 @@ func newRoot(name string) *cobra.Command {
 	addCompletion(root, groupTools)
 	addGuesses(root)
 	fitSystem(root)
+	completeFiles(root)
 	showFirstScreen(root)
 	return root
 }
@@ -149,6 +150,7 @@ func newTop(name string) *cobra.Command {
 	term.FitHelp(root)
 	cobra.EnableCommandSorting = false // they stand in the order in which one needs them
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp) // but see completeFiles
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(term.FlagError)
 	return root

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/cli/term"
@@ -28,6 +31,29 @@ func addCompletion(root *cobra.Command, group string) {
 		for _, shell := range cmd.Commands() {
 			shell.Short = "Print the completion script for " + shell.Name()
 			shell.Example = examples[shell.Name()]
+		}
+	}
+}
+
+// The shell offers files only where one fits: elsewhere they look like an answer.
+var (
+	takeFiles = []string{"approve", "claude", "runbook check", "daemon backup"} // as arguments
+
+	fileFlags = []string{"allowed-signers", "cert", "check", "command", "creds", "file", "from", "key", "report", "runbook", "svg"}
+)
+
+// completeFiles has the shell complete files below cmd where they fit.
+func completeFiles(cmd *cobra.Command) {
+	files := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	for _, sub := range cmd.Commands() {
+		completeFiles(sub)
+	}
+	if _, words, _ := strings.Cut(cmd.CommandPath(), " "); slices.Contains(takeFiles, words) {
+		cmd.ValidArgsFunction = files
+	}
+	for _, name := range fileFlags {
+		if cmd.LocalFlags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, files) // the flag is there
 		}
 	}
 }

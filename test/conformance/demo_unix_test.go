@@ -58,9 +58,12 @@ func TestDemoTellsItsStory(t *testing.T) {
 // A reader that is gone, as in "stopgate demo | head", and a terminal that is closed end it as well.
 func TestDemoEndsWithItsReader(t *testing.T) {
 	t.Parallel()
-	for name, leave := range map[string]func(cmd *exec.Cmd, out io.Closer) error{
-		"pipe":     func(_ *exec.Cmd, out io.Closer) error { return out.Close() },
-		"terminal": func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Signal(syscall.SIGHUP) },
+	for name, way := range map[string]struct {
+		leave func(cmd *exec.Cmd, out io.Closer) error
+		code  int
+	}{
+		"pipe":     {func(_ *exec.Cmd, out io.Closer) error { return out.Close() }, 141},
+		"terminal": {func(cmd *exec.Cmd, _ io.Closer) error { return cmd.Process.Signal(syscall.SIGHUP) }, 130},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,10 +73,10 @@ func TestDemoEndsWithItsReader(t *testing.T) {
 			check(t, cmd.Start())
 			_, err = bufio.NewReader(out).ReadString('.')
 			check(t, err)
-			check(t, leave(cmd, out))
+			check(t, way.leave(cmd, out))
 			_, _ = io.Copy(io.Discard, out)
-			if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 130 {
-				t.Errorf("it ended with %v, want 130", err)
+			if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != way.code {
+				t.Errorf("it ended with %v, want %d", err, way.code)
 			}
 			clean()
 		})

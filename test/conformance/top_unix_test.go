@@ -281,7 +281,7 @@ func TestTopTellsWhatIsEnforced(t *testing.T) {
 	p.does("hooks", "install")
 	w := p.open(80, 24, topScript)
 	w.sees("0 need you", "· enforced")
-	p.does("hooks", "uninstall")
+	p.does("hooks", "uninstall", "--yes")
 	w.press("r")
 	w.sees("NOT ENFORCED")
 	w.press("7")

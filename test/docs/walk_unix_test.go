@@ -73,9 +73,12 @@ func walk(t *testing.T, p Page) string {
 	return approves + setUp + script.String()
 }
 
-// approves answers the question that trust asks at a terminal.
+// approves answers the questions that are asked at a terminal.
 const approves = `stopgate() {
-	if [ "$*" = trust ]; then command stopgate trust --yes; else command stopgate "$@"; fi
+	case "$*" in
+	trust | 'hooks uninstall'*) command stopgate "$@" --yes ;;
+	*) command stopgate "$@" ;;
+	esac
 }
 `
 

@@ -45,7 +45,7 @@ func TestDoctorAgreesWithTheClient(t *testing.T) {
 		}, false},
 		"marked as ours": {replace(`{`, `{"env":{"STOPGATE_INSIDE":"1"},`), true},
 		"another state":  {replace(`{`, `{"env":{"STOPGATE_STATE_DIR":"`+filepath.Join(t.TempDir(), "elsewhere")+`"},`), true},
-		"uninstalled":    {func(t *testing.T, b *bench) { b.Stopgate("hooks", "uninstall").mustPass(t) }, false},
+		"uninstalled":    {func(t *testing.T, b *bench) { b.Stopgate("hooks", "uninstall", "--yes").mustPass(t) }, false},
 		"not approved":   {func(t *testing.T, b *bench) { b.Stopgate("trust", "--revoke", "--yes").mustPass(t) }, false},
 		"switched off":   {func(t *testing.T, b *bench) { b.Stopgate("off", "--for", "1h", "--yes").mustPass(t) }, false},
 		"started in a folder": {func(t *testing.T, b *bench) {

@@ -264,7 +264,7 @@ func TestInstallDoctorUninstall(t *testing.T) {
 				t.Errorf("the client called us %d times for one stop", got)
 			}
 
-			b.Stopgate("hooks", "uninstall").mustPass(t)
+			b.Stopgate("hooks", "uninstall", "--yes").mustPass(t)
 			if after := contents(files); !slices.Equal(before, after) {
 				t.Errorf("settings before %q, after %q", before, after)
 			}

@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -27,24 +24,19 @@ Nothing of yours is read or changed, and nothing is left afterwards.
 It prints a link to the web page of its daemon. On a terminal it stays until Ctrl-C, so that you can
 look around and answer. In a pipe it plays once, answers automatically, and ends.
 
-Exit code 0: played. 1: something went wrong. 3: it could not run. 130: interrupted.`,
+Exit code 0: played. 1: something went wrong. 3: it could not run. 130: interrupted. 141: its output is
+no longer read.`,
 		Example: `  stopgate demo
   stopgate demo | cat    # without pauses and questions`,
 		Args:              term.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := untilGone(cmd.Context())
+			ctx, stop := term.UntilEnded(cmd.Context())
 			defer stop()
 			_, watched := term.IsScreen(cmd.OutOrStdout())
 			return perform(ctx, cmd.OutOrStdout(), watched)
 		},
 	}
-}
-
-// untilGone is a context that ends when the person does not want more: by Ctrl-C or a polite kill, when the
-// terminal is closed, or when the reader of a pipe is gone. All of them must leave nothing.
-func untilGone(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 }
 
 // perform plays everything, and leaves nothing. A person who watches gets pauses, and is asked.
@@ -59,7 +51,7 @@ func perform(ctx context.Context, out io.Writer, watched bool) (err error) {
 		err := play(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return term.Interrupted()
+			return term.Ended(ctx)
 		case err != nil:
 			return err
 		}

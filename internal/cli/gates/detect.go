@@ -14,7 +14,7 @@ import (
 
 func NewDetect() *cobra.Command {
 	var changes here.ChangeFlags
-	cmd := untilShown(term.Shows(&cobra.Command{
+	cmd := term.UntilShown(term.Shows(&cobra.Command{
 		Use:   "detect",
 		Short: "Show what changed and which gates would run",
 		Long: `Show the changed files and the gates that would run for them. Nothing runs.

@@ -20,7 +20,7 @@ import (
 )
 
 func NewHealth() *cobra.Command {
-	return untilShown(term.Shows(&cobra.Command{
+	return term.UntilShown(term.Shows(&cobra.Command{
 		Use:   "health",
 		Short: "Check the configuration and the programs that gates need",
 		Long: `Check the configuration, git, the programs that checks need, and whether

@@ -79,7 +79,7 @@ A report in a folder that git does not ignore counts as a change itself. In GitH
 what failed is also printed as annotations.
 
 Exit code 0: passed, or nothing to do. 1: failed. 2: usage or configuration error. 3: could
-not run. 130: interrupted.`
+not run. 130: interrupted. 141: its output is no longer read.`
 
 func runCommand(o *runOptions, cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmd.Short + ".\n" + runHelp
@@ -137,7 +137,10 @@ type outcome struct {
 // finish runs the gates, and leaves what comes of it in all the places where it was asked for. What is
 // to follow on gates that passed comes last.
 func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.Options, reports []report, then func(*outcome) error) error {
-	out := outcome{Result: o.show(cmd, h, options), Attestations: o.opinions}
+	ctx, stop := term.UntilEnded(cmd.Context())
+	defer stop()
+	out := outcome{Result: o.show(ctx, cmd, h, options), Attestations: o.opinions}
+	stop()
 	result := &out.Result
 	if result.Err != nil {
 		return badRevision(result.Err)
@@ -147,6 +150,9 @@ func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.
 		annotate(cmd.OutOrStdout(), result, h.Root)
 	}
 	code := exitFor(result)
+	if code == term.ExitInterrupted && term.NoReader(ctx) {
+		code = term.ExitNoReader
+	}
 	var failed error
 	if then != nil && code == term.ExitOK {
 		failed = then(&out)
@@ -208,9 +214,7 @@ func knownGate(gates *config.Gates, kind gauntlet.Kind, name string) error {
 
 // show runs the gates in the manner that suits whoever looks: in place on a
 // terminal, line by line elsewhere, or not at all.
-func (o *runOptions) show(cmd *cobra.Command, h *here.Place, options gauntlet.Options) gauntlet.Result {
-	ctx, stop := untilEnded(cmd.Context())
-	defer stop()
+func (o *runOptions) show(ctx context.Context, cmd *cobra.Command, h *here.Place, options gauntlet.Options) gauntlet.Result {
 	out := cmd.OutOrStdout()
 	if o.asJSON {
 		return gauntlet.Execute(ctx, options)

@@ -138,7 +138,7 @@ func onExpiry(d *daemonapi.Decision) string {
 func (s *decisionShow) asked() (lines []string) {
 	a := s.Ask
 	if a == nil || a.Plan == "" && a.Input == "" && len(a.Questions) == 0 {
-		return s.context("")
+		return s.context("? ", "")
 	}
 	head, text := "The agent asks:", a.Input
 	switch {
@@ -163,19 +163,20 @@ func (s *decisionShow) asked() (lines []string) {
 	} else {
 		text = strings.Join(all, " / ") // as the context has them
 	}
-	return slices.Concat([]string{s.paint.Yellow(term.Cut("? "+head, s.width))}, lines, s.context(text))
+	return slices.Concat(s.context("", text), []string{s.paint.Yellow(term.Cut("? "+head, s.width))}, lines)
 }
 
-// context is what led to the decision, without what is shown anyway.
-func (s *decisionShow) context(shown string) (lines []string) {
+// context is what led to the decision, without what is shown anyway. The first line has the mark.
+func (s *decisionShow) context(mark, shown string) (lines []string) {
 	for line := range strings.Lines(s.Context) {
 		line = plain.Line(line)
 		if line == "" || shown != "" && (strings.HasPrefix(line, "The agent asks") || strings.Contains(plain.Line(shown), line)) {
 			continue
 		}
-		for _, part := range term.Wrapped("? ", line, s.width) {
+		for _, part := range term.Wrapped(mark, line, s.width) {
 			lines = append(lines, s.paint.Yellow(part))
 		}
+		mark = strings.Repeat(" ", len(mark))
 	}
 	return lines
 }

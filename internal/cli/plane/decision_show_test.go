@@ -71,6 +71,21 @@ func TestQuestionsOfSeveralLines(t *testing.T) {
 	}
 }
 
+// However long the context is, one mark says where the question begins.
+func TestQuestionsAreMarkedOnce(t *testing.T) {
+	for name, d := range map[string]daemonapi.Decision{
+		"context":  {Source: "idle", Context: "It stopped.\nIts test fails.\n"},
+		"approval": {Source: "approval", Context: "The agent asks for permission to use Bash: make\nIt has asked before.", Ask: &daemonapi.Ask{Tool: "Bash", Input: "make"}},
+	} {
+		s := decisionShow{Decision: &d, width: 80}
+		for view, lines := range map[string][]string{"show": s.asked(), "list": decisionLines(false, &d, 80)} {
+			if got := strings.Count(strings.Join(lines, "\n"), "? "); got != 1 {
+				t.Errorf("%s, %s: %d marks in %q", name, view, got, lines)
+			}
+		}
+	}
+}
+
 func TestOnExpiry(t *testing.T) {
 	for _, test := range []struct{ source, answer, first, want string }{
 		{"idle", "go_on", "nudge", "then the answer is nudge"},

@@ -47,9 +47,11 @@ func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 		return nil
 	}
 	var lines []string
+	mark := "? "
 	for line := range strings.Lines(d.Context) {
 		if line = plain.Line(line); line != "" {
-			lines = append(lines, p.Yellow(term.Cut("? "+line, width)))
+			lines = append(lines, p.Yellow(term.Cut(mark+line, width)))
+			mark = "  "
 		}
 	}
 	if d.Resolved != nil {

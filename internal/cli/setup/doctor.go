@@ -137,7 +137,7 @@ func (e examination) Print(out io.Writer) {
 		case doctor.Dead:
 			mark = p.Red("DEAD")
 		}
-		fmt.Fprintf(out, "%s  %s: %s\n", mark, f.What, f.Text)
+		fmt.Fprintf(out, "%s  %s: %s\n", mark, f.Label(), f.Text)
 		if f.Hint != "" {
 			fmt.Fprintf(out, "      %s\n", p.Faint("→ "+f.Hint))
 		}

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
-	xterm "golang.org/x/term"
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
@@ -62,7 +60,8 @@ func newHooksUninstall() *cobra.Command {
 		Use:   "uninstall",
 		Short: "Remove the hooks (default: from every settings file in force here)",
 		Long: `Remove stopgate's hooks from Claude Code's settings. A settings file without
-other changes becomes what it was before, to the byte. Agents are refused.`,
+other changes becomes what it was before, to the byte. Agents are refused, and
+scripts need --yes.`,
 		Example: `  stopgate hooks uninstall
   stopgate hooks uninstall --user`,
 		Args: term.NoArgs,
@@ -71,8 +70,7 @@ other changes becomes what it was before, to the byte. Agents are refused.`,
 			if err != nil {
 				return err
 			}
-			// A script may: it has no gates to escape from.
-			if err := trust.RequirePerson("remove the hooks", true); err != nil {
+			if err := trust.RequirePerson("remove the hooks", yes); err != nil {
 				return err
 			}
 			h, err := here.FindNearest()
@@ -80,7 +78,7 @@ other changes becomes what it was before, to the byte. Agents are refused.`,
 				return err
 			}
 			out := term.Prose(cmd.OutOrStdout())
-			if !chosen && !yes && xterm.IsTerminal(int(os.Stdin.Fd())) {
+			if !chosen && !yes {
 				if err := agreeToUninstall(h, cmd.InOrStdin(), out); err != nil {
 					return err
 				}
@@ -89,7 +87,7 @@ other changes becomes what it was before, to the byte. Agents are refused.`,
 		},
 	}
 	where.register(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; for scripts (agents are refused)")
 	return cmd
 }
 

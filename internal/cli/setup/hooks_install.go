@@ -58,6 +58,9 @@ project's .gauntlet/ as it is now.`,
 			if err := install(cmd.Context(), h, out, scope, timeout, yes); err != nil {
 				return err
 			}
+			if !paths.HasConfig(h.Root) {
+				fmt.Fprintln(out, "note: stops are checked only in a project with .gauntlet/config.yml, and there is none here; to write one: stopgate init")
+			}
 			program, err := command(scope)
 			if err != nil {
 				return err

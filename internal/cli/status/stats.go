@@ -58,6 +58,7 @@ Exit code 0: shown, also where no agent has stopped. 2: usage error, or no proje
 	cmd.Flags().Lookup("since").DefValue = "7d"
 	cmd.Flags().BoolVar(&o.here, "here", false, "count only this project")
 	cmd.Flags().StringVar(&o.project, "project", "", "count only the project in this `DIR`")
+	_ = cmd.MarkFlagDirname("project") // the flag is there
 	return term.Shows(cmd, func(cmd *cobra.Command, _ []string) (*stats, error) {
 		if err := o.check(cmd); err != nil {
 			return nil, err

@@ -33,7 +33,7 @@ func Shows[V View](cmd *cobra.Command, look func(cmd *cobra.Command, args []stri
 		view, err := look(cmd, args)
 		switch {
 		case cmd.Context().Err() != nil: // what was found until then says nothing
-			return Interrupted()
+			return Ended(cmd.Context())
 		case err != nil:
 			return err
 		}

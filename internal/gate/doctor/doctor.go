@@ -53,6 +53,14 @@ type Finding struct {
 	Part bool `json:"part,omitempty"`
 }
 
+// Label is what a person reads for What, which programs know.
+func (f Finding) Label() string {
+	if f.What == "client" {
+		return "claude"
+	}
+	return f.What
+}
+
 // Place is where enforcement is to be proven.
 type Place struct {
 	StateDir   string

@@ -95,7 +95,7 @@ func (r Report) Keep(stateDir, root string, now time.Time) error {
 	t := Tested{Root: root, Time: now, Live: r.Live()}
 	for _, f := range r.Findings {
 		if !t.Live && t.Fault == "" && (f.Level == Dead || f.Level == Unsure) {
-			t.Fault = f.What + ": " + f.Text
+			t.Fault = f.Label() + ": " + f.Text
 		}
 	}
 	return statefile.Write(testedPath(stateDir, root), t)

@@ -24,16 +24,22 @@ export default defineConfig({
   },
 })
 
-// followLinks changes links before VitePress looks at them.
+// followLinks changes links and pictures before VitePress looks at them.
 function followLinks(md) {
   md.core.ruler.push('follow-links', (state) => {
     const page = source(state.env.relativePath)
     for (const block of state.tokens) {
+      block.content = dotted(block)
       for (const token of block.children ?? []) {
+        token.content = dotted(token)
         if (token.type === 'link_open') token.attrSet('href', target(page, token.attrGet('href')))
       }
     }
   })
 }
+
+// dotted is a piece of HTML whose pictures are found: Vue takes a path that does not begin with a dot for a package.
+const dotted = ({ type, content }) =>
+  type.startsWith('html_') ? content.replace(/(<img\s[^>]*?\bsrc=")(?![./]|[a-z]+:)/g, '$1./') : content
 
 const source = (path) => pages.find((page) => page === path || published(page) === path) ?? path

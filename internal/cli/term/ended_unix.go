@@ -1,6 +1,6 @@
 //go:build unix
 
-package gates
+package term
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package gates
+package term
 
 import "os"
 

@@ -1,7 +1,8 @@
-package gates
+package term
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"slices"
@@ -11,17 +12,32 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// untilEnded gives a context that ends when the program is to end: by Ctrl-C,
+// errNoReader ends what is no longer read.
+var errNoReader = errors.New("the output is no longer read")
+
+// NoReader reports whether what UntilEnded gave has ended because the output is no longer read.
+func NoReader(ended context.Context) bool { return errors.Is(context.Cause(ended), errNoReader) }
+
+// Ended is how a command ends whose context has ended before it had a result.
+func Ended(ctx context.Context) error {
+	if NoReader(ctx) {
+		return WithCode(nil, ExitNoReader)
+	}
+	return Interrupted()
+}
+
+// UntilEnded gives a context that ends when the program is to end: by Ctrl-C,
 // kill, closing the terminal, or closing the pipe that we write to. Further
 // signals do nothing until stop is called, so that a second Ctrl-C does not leave
 // behind what the run has started. What we were started to ignore, as by nohup,
 // stays ignored.
-func untilEnded(ctx context.Context) (ended context.Context, stop context.CancelFunc) {
+func UntilEnded(ctx context.Context) (ended context.Context, stop context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 	ended, cancel := signal.NotifyContext(ctx, slices.DeleteFunc(signals, signal.Ignored)...)
 	if signal.Ignored(syscall.SIGPIPE) {
 		return ended, cancel
 	}
+	ended, giveUp := context.WithCancelCause(ended)
 	// The signal itself says nothing: a command that ends before it has read its input
 	// sends it too, and one who reads no more sends it only when we write.
 	broken := make(chan os.Signal, 1)
@@ -35,7 +51,7 @@ func untilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 			default:
 			}
 		}
-		cancel()
+		giveUp(errNoReader)
 	}()
 	return ended, sync.OnceFunc(func() {
 		signal.Stop(broken)
@@ -44,14 +60,18 @@ func untilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 	})
 }
 
-// untilShown has a command run until it is interrupted, or until what it found is shown.
-func untilShown(cmd *cobra.Command) *cobra.Command {
+// UntilShown has a command run until it is interrupted, or until what it found is shown.
+func UntilShown(cmd *cobra.Command) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx, stop := untilEnded(cmd.Context())
+		ctx, stop := UntilEnded(cmd.Context())
 		defer stop()
 		cmd.SetContext(ctx)
-		return run(cmd, args)
+		err := run(cmd, args)
+		if errors.Is(err, syscall.EPIPE) {
+			return WithCode(nil, ExitNoReader) // the writer noticed first
+		}
+		return err
 	}
 	return cmd
 }
