@@ -28,15 +28,14 @@ func leadsTo(text []byte, dir string, stands []string) bool {
 	i := bytes.LastIndexAny(text, "\\ \t\n\"'=:;,&|<>([]")
 	path := string(text[i+1:])
 	if i >= 0 && text[i] == '\\' { // a new line in JSON
-		path = strings.TrimLeft(path, "nrt")
+		text, path = text[:0], strings.TrimLeft(path, "nrt")
 	}
 	if path == "" { // /name, or the end of what is in quotes, as in "$DIR"/name
 		quoted := bytes.TrimRight(text, `\"'`)
-		if len(quoted) == len(text) || len(quoted) == 0 {
-			return dir == filepath.Dir(dir) // the root
+		if n := len(quoted); n > 0 && (inName(quoted[n-1]) || bytes.IndexByte([]byte(")}`*"), quoted[n-1]) >= 0) {
+			return true
 		}
-		last := quoted[len(quoted)-1]
-		return inName(last) || bytes.IndexByte([]byte(")}`*"), last) >= 0
+		return dir == filepath.Dir(dir) // the root
 	}
 	if !strings.ContainsAny(path, "$%{}*?`)~") {
 		if filepath.IsAbs(path) {
