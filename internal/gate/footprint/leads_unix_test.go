@@ -49,6 +49,7 @@ func TestLeads(t *testing.T) {
 		`make\n/other/run`:                           false,
 		`git clone https://host/work/other.git`:      false,
 		`cat ../other.txt`:                           false,
+		`cat t../other/f`:                            false,
 		`cat ../another/f`:                           false,
 	} {
 		if got := Leads([]byte(`{"command":"`+command+`"}`), top, stands); got != want {
