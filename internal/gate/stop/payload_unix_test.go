@@ -216,3 +216,11 @@ func TestRuling09NotificationThatCannotStartChangesNothing(t *testing.T) {
 		t.Errorf("stderr: %q", s.stderr.String())
 	}
 }
+
+func TestAWordIsNoSentence(t *testing.T) {
+	for text, want := range map[string]string{"": "", "resume": "resume", "a b": "?", strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("x", 65): "?"} {
+		if got := word(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
