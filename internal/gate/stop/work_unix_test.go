@@ -1030,6 +1030,21 @@ func TestWorkInAnotherProjectByCommands(t *testing.T) {
 	}
 }
 
+// A path may lead to the repository of which the project is a folder.
+func TestWorkInAFolderOfAnotherRepositoryByCommands(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	mono := gittest.At(t, filepath.Join(filepath.Dir(s.root), "mono"))
+	check(t, os.Mkdir(mono.Dir, 0o755))
+	mono.Git("init", "-q", "-b", "main")
+	mono.Write("app/.gauntlet/config.yml", untilGood, "app/.gitignore", "gauntlet_logs\n")
+	mono.Commit("first")
+	check(t, trust.NewStore(s.state).Approve(mono.Path("app"), time.Now()))
+	s.prompt("do it", nil)
+	write(t, mono.Path("app/red"), "")
+	wantBlock(t, s.stop(s.runs("cd ../mono && touch app/red")), mono.Path("app"))
+}
+
 func TestE12WorkThatLeftTheTree(t *testing.T) {
 	t.Parallel()
 	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
