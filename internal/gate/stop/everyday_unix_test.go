@@ -390,7 +390,7 @@ var everyday = map[string]func(s *scene) fields{
 	},
 	"a look by commands into the project above, where a person works": func(s *scene) fields {
 		dir := s.path("sub")
-		write(s.t, filepath.Join(dir, ".gauntlet/config.yml"), untilGood)
+		s.repository(dir, untilGood)
 		check(s.t, trust.NewStore(s.state).Approve(dir, time.Now()))
 		s.prompt("what is above?", fields{"cwd": dir})
 		write(s.t, s.path("red"), "")
