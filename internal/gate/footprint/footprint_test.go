@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -203,5 +204,20 @@ func TestPromptOfNothing(t *testing.T) {
 	var none *Session
 	if none.Prompt() != "" || (&Session{Origin: "a"}).Prompt() != "" {
 		t.Error("a prompt that nobody wrote")
+	}
+}
+
+func TestTheLatestCommitsThatPassedAreKept(t *testing.T) {
+	var s Session
+	s.Pass("")
+	var want []string
+	for i := range maxPassed + 2 {
+		head := strconv.Itoa(i)
+		s.Pass(head)
+		s.Pass(head)
+		want = append(want, head)
+	}
+	if want = want[2:]; !slices.Equal(s.Passed, want) {
+		t.Errorf("%q, want %q", s.Passed, want)
 	}
 }

@@ -21,7 +21,7 @@ func Leads(text []byte, top string, stands []string) bool {
 		if !found || isExtended(after) {
 			continue
 		}
-		path := pathAtEnd(before)
+		before, path := pathAtEnd(before)
 		leads, looked := known[path]
 		switch {
 		case path == "":
@@ -37,25 +37,24 @@ func Leads(text []byte, top string, stands []string) bool {
 	return false
 }
 
-// pathAtEnd is the path in which a text ends.
-func pathAtEnd(text []byte) string {
+// pathAtEnd is the path in which a text ends, and what is before it in the same line.
+func pathAtEnd(text []byte) (before []byte, path string) {
 	i := bytes.LastIndexAny(text, "\\ \t\n\"'=:;,&|<>([]")
-	path := string(text[i+1:])
+	before, path = text[:i+1], string(text[i+1:])
 	if i >= 0 && text[i] == '\\' { // a new line in JSON
-		path = strings.TrimLeft(path, "nrt")
+		before, path = nil, strings.TrimLeft(path, "nrt")
 	}
-	return path
+	return before, path
 }
 
 // followsQuotes reports whether what follows a text, as /name, can be in a directory: the text ends in something in quotes that
 // only a shell knows, as in "$DIR"/name, or the directory is the root.
 func followsQuotes(text []byte, dir string) bool {
 	quoted := bytes.TrimRight(text, `\"'`)
-	if len(quoted) == len(text) || len(quoted) == 0 {
-		return dir == filepath.Dir(dir)
+	if n := len(quoted); n > 0 && (inName(quoted[n-1]) || bytes.IndexByte([]byte(")}`*"), quoted[n-1]) >= 0) {
+		return true
 	}
-	last := quoted[len(quoted)-1]
-	return inName(last) || bytes.IndexByte([]byte(")}`*"), last) >= 0
+	return dir == filepath.Dir(dir)
 }
 
 // onlyAShell is what in a path only a shell knows the meaning of.

@@ -3,12 +3,18 @@
 package footprint
 
 import (
-	"path/filepath"
+	"errors"
+	"os"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 func TestLeads(t *testing.T) {
-	dir := filepath.ToSlash(t.TempDir())
+	dir := paths.Canonical(t.TempDir())
+	if err := errors.Join(os.Mkdir(dir+"/work", 0o700), os.Symlink("work", dir+"/link")); err != nil {
+		t.Fatal(err)
+	}
 	top, stands := dir+"/work/other", []string{dir + "/work/project"}
 	for command, want := range map[string]bool{
 		`touch ../other/red`:                         true,
@@ -18,12 +24,16 @@ func TestLeads(t *testing.T) {
 		`cd lib && touch ../../other/red`:            true,
 		`touch ../../work/other/red`:                 true,
 		`touch ` + dir + `/work/other/red`:           true,
+		`touch ` + dir + `/link/other/red`:           true,
 		`touch ~/work/other/red`:                     true,
 		`touch $HOME/work/other/red`:                 true,
 		`touch ${WORK}/other/red`:                    true,
 		`cd \"$(dirname \"$PWD\")\"/other`:           true,
 		`cd $(dirname $PWD)/other`:                   true,
+		`cd \"$DIR\"/other`:                          true,
 		`make\ncd ../other`:                          true,
+		`make\n../other/run`:                         true,
+		`make\n` + dir + `/work/other/run`:           true,
 		`for d in ../*/other; do touch $d/red; done`: true,
 		`touch other/red`:                            false,
 		`cd other`:                                   false,
@@ -35,8 +45,11 @@ func TestLeads(t *testing.T) {
 		`cat /elsewhere/other/f`:                     false,
 		`curl localhost/other`:                       false,
 		`curl \"/other\"`:                            false,
+		`curl /other`:                                false,
+		`make\n/other/run`:                           false,
 		`git clone https://host/work/other.git`:      false,
 		`cat ../other.txt`:                           false,
+		`cat t../other/f`:                            false,
 		`cat ../another/f`:                           false,
 	} {
 		if got := Leads([]byte(`{"command":"`+command+`"}`), top, stands); got != want {
@@ -58,6 +71,12 @@ func TestLeads(t *testing.T) {
 	} {
 		if got := Leads([]byte(`{"command":"`+tt.command+`"}`), dir+"/"+tt.top, stands); got != tt.want {
 			t.Errorf("%s of %s: %t", tt.command, tt.top, got)
+		}
+	}
+
+	for _, command := range []string{"cd /other", `cd \"/other\"`, `make\n/other/run`} {
+		if !Leads([]byte(`{"command":"`+command+`"}`), "/other", stands) {
+			t.Errorf("%s, in the root", command)
 		}
 	}
 }

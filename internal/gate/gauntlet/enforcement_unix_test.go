@@ -346,6 +346,7 @@ func TestACheckOfAFolderThatMovedDoesNotRunElsewhere(t *testing.T) {
 	s.write("Makefile", "1")
 	s.want(Failed, "check:Makefile:y")
 	must(t, os.Remove(s.path("Makefile"))) // a file has no folder of its own
+	s.write("Makefile.am", "1")
 	s.want(Passed)
 }
 

@@ -336,6 +336,8 @@ func TestE11WhatAProofCovers(t *testing.T) {
 		"scripts that are not run":         {command: "true", script: "git status\n", change: stage},
 		"a base that moved, without git":   {command: "true", change: base},
 		"a base that was asked for":        {command: "echo $BASE_BRANCH", change: base, again: true},
+		"a variable that is empty now":     {command: "true", more: []string{"env: [PLACE]"}, change: func(s *scene) { s.env = append(s.env, "PLACE=") }, again: true},
+		"a variable that is not named":     {command: "true", change: func(s *scene) { s.env = append(s.env, "PLACE=") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -356,6 +358,18 @@ func TestE11WhatAProofCovers(t *testing.T) {
 				t.Errorf("ran again: %t, want %t", again, tt.again)
 			}
 		})
+	}
+}
+
+// Else one list of texts could be made to stand for another, and a proof for one that never was.
+func TestNoTwoListsOfAProofAreTheSame(t *testing.T) {
+	seen := map[string][]string{}
+	for _, parts := range [][]string{{"a", "b"}, {"a,b"}, {"a,1:b"}, {"a,b,"}, {"", "a", "b"}, {"a", "b", ""}} {
+		var text strings.Builder
+		if into(&text)(parts...); seen[text.String()] != nil {
+			t.Errorf("%q and %q are both %q", seen[text.String()], parts, text.String())
+		}
+		seen[text.String()] = parts
 	}
 }
 

@@ -162,34 +162,34 @@ func TestAnsweredSaysWhyATreeWasNotJudged(t *testing.T) {
 		answer func(*scene)
 		why    string
 	}{
-		"unchanged": {"", func(s *scene) { s.prompt("go", nil); s.stop(nil) }, "unchanged"},
-		"plan mode": {"", func(s *scene) { s.stop(fields{"permission_mode": "plan"}) }, "plan mode"},
-		"disabled":  {"stop_hook: {enabled: false}\n", func(s *scene) { s.stop(nil) }, "stop_hook.enabled is false"},
+		"unchanged": {"", func(s *scene) { s.prompt("go", nil); s.stop(nil) }, "nothing has changed"},
+		"plan mode": {"", func(s *scene) { s.stop(fields{"permission_mode": "plan"}) }, "not judged: plan mode"},
+		"disabled":  {"stop_hook: {enabled: false}\n", func(s *scene) { s.stop(nil) }, "not judged: stop_hook.enabled is false"},
 		"interval": {"stop_hook: {run_interval_minutes: 5}\n", func(s *scene) {
 			write(s.t, s.path("g"), "")
 			s.stop(nil)
 			s.stop(nil)
-		}, "run_interval_minutes, 5 min left"},
+		}, "not judged: run_interval_minutes, 5 min left"},
 		"stop-hook, interval": {"", func(s *scene) {
 			write(s.t, s.path("g"), "")
 			stopHook(s.t, s, nil)
 			stopHook(s.t, s, nil)
-		}, "run_interval_minutes, 10 min left"},
+		}, "not judged: run_interval_minutes, 10 min left"},
 		"stop-hook, another run": {"", func(s *scene) {
 			lock, err := logdir.At(s.path("gauntlet_logs")).Acquire(s.now())
 			check(s.t, err)
 			stopHook(s.t, s, nil)
 			check(s.t, lock.Release())
-		}, "another run was in progress"},
+		}, "not judged: another run was in progress"},
 		"stop-hook, cycle": {"", func(s *scene) {
 			stopHook(s.t, s, fields{"stop_hook_active": true})
-		}, "verify_fixes is false, and this stop follows a block"},
+		}, "not judged: verify_fixes is false, and this stop follows a block"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newManyGates(t, tt.more)
 			tt.answer(s)
-			s.wantGates(every("skipped: not judged: " + tt.why))
+			s.wantGates(every("skipped: " + tt.why))
 		})
 	}
 }

@@ -408,6 +408,8 @@ func TestRulingC8LeavingTheProjectDoesNotLeaveItsGates(t *testing.T) {
 	check(t, os.MkdirAll(s.path("a/b"), 0o755))
 	wantBlock(t, s.stop(fields{"cwd": s.path("a/b")}), "fix it")
 	wantAllow(t, s.stop(fields{"cwd": elsewhere}))
+	check(t, os.Symlink(s.path("a"), filepath.Join(elsewhere, "link")))
+	wantBlock(t, s.stop(fields{"cwd": filepath.Join(elsewhere, "link", "b"), "prompt_id": "p2"}), "fix it")
 	s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
 	wantBlock(t, s.stop(fields{"cwd": elsewhere}), "fix it")
 	wantBlock(t, s.stop(fields{"cwd": "relative"}), "fix it")

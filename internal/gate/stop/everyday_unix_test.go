@@ -396,6 +396,29 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, filepath.Join(other, "red"), "")
 		return s.runs("make")
 	},
+	"a look by commands into the main worktree, where a person works": func(s *scene) fields {
+		dir := s.linked("wt")
+		s.prompt("what is in the other one?", fields{"cwd": dir})
+		write(s.t, s.path("red"), "")
+		return merge(s.runs("cat ../"+filepath.Base(s.root)+"/f"), fields{"cwd": dir})
+	},
+	"a look by commands into the project above, where a person works": func(s *scene) fields {
+		dir := s.path("sub")
+		s.repository(dir, untilGood)
+		check(s.t, trust.NewStore(s.state).Approve(dir, time.Now()))
+		s.prompt("what is above?", fields{"cwd": dir})
+		write(s.t, s.path("red"), "")
+		return merge(s.runs("cat ../../"+filepath.Base(s.root)+"/f"), fields{"cwd": dir})
+	},
+	"a look by commands of a session that was heard of late": func(s *scene) fields {
+		other := filepath.Join(filepath.Dir(s.root), "other")
+		s.repository(other, untilGood)
+		check(s.t, trust.NewStore(s.state).Approve(other, time.Now()))
+		s.call(hook.SubagentStop, nil)
+		s.prompt("what is in other?", nil)
+		write(s.t, filepath.Join(other, "red"), "")
+		return s.runs("cat ../other/f")
+	},
 	"another session works in a project that this one looks into": func(s *scene) fields {
 		other := s.another()
 		s.prompt("what is in other?", nil)

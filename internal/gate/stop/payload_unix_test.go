@@ -72,7 +72,7 @@ func TestRulings01To03RejectedPayload(t *testing.T) {
 				t.Errorf("a notification went out: %q", text)
 			}
 			all := s.records()
-			if len(all) != 2 || all[0].Kind != event.Received || all[1].Decision != "reject" || all[0].Call != all[1].Call {
+			if len(all) != 2 || all[0].Kind != event.Received || all[1].Decision != "reject" || all[0].Call != all[1].Call || all[1].Event != "SubagentStop" {
 				t.Errorf("the journal has %+v", all)
 			}
 		})
@@ -85,6 +85,16 @@ func TestRulingC9BasePayloadIsValidatedOnEveryEvent(t *testing.T) {
 		if r := s.stop(fields{name: nil}); r.Code != 1 || len(r.Stdout) > 0 || !strings.Contains(r.Stderr, "missing required field: "+name) {
 			t.Errorf("without %s: %+v", name, r)
 		}
+	}
+}
+
+// A hook may be called without the name of its event: then the payload names it, as far as it can be read.
+func TestARejectedPayloadNamesItsEvent(t *testing.T) {
+	s := newScene(t, failing)
+	s.raw(t.Context(), "", s.payload(hook.SubagentStop, fields{"agent_id": nil}))
+	s.raw(t.Context(), "", []byte("{"))
+	if all := s.records(); len(all) != 4 || all[1].Event != "SubagentStop" || all[3].Event != "" {
+		t.Errorf("the journal has %+v", all)
 	}
 }
 
@@ -204,5 +214,13 @@ func TestRuling09NotificationThatCannotStartChangesNothing(t *testing.T) {
 	wantAllow(t, s.call(hook.SubagentStop, nil))
 	if !strings.Contains(s.stderr.String(), "notify: ") {
 		t.Errorf("stderr: %q", s.stderr.String())
+	}
+}
+
+func TestAWordIsNoSentence(t *testing.T) {
+	for text, want := range map[string]string{"": "", "resume": "resume", "a b": "?", strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("x", 65): "?"} {
+		if got := word(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

@@ -696,6 +696,19 @@ func TestE13TheBaselineMoves(t *testing.T) {
 		wantAllow(t, s.stop(nil))
 		s.wantTrees("project unchanged")
 	})
+	t.Run("not after a stop that was not judged", func(t *testing.T) {
+		s := newWork(t)
+		s.config(untilGood + "stop_hook: {run_interval_minutes: 5}\n")
+		s.approve()
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+		write(t, s.path("red"), "")
+		wantAllow(t, s.stop(nil), "not checked: run_interval_minutes")
+		s.later()
+		s.prompt("and now?", nil)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
 	t.Run("not while background work may have changed it", func(t *testing.T) {
 		s := newWork(t)
 		s.prompt("do it", nil)
@@ -1016,6 +1029,21 @@ func TestWorkInAnotherProjectByCommands(t *testing.T) {
 			wantAllow(t, s.stop(s.runs("true")))
 		}
 	}
+}
+
+// A path may lead to the repository of which the project is a folder.
+func TestWorkInAFolderOfAnotherRepositoryByCommands(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	mono := gittest.At(t, filepath.Join(filepath.Dir(s.root), "mono"))
+	check(t, os.Mkdir(mono.Dir, 0o755))
+	mono.Git("init", "-q", "-b", "main")
+	mono.Write("app/.gauntlet/config.yml", untilGood, "app/.gitignore", "gauntlet_logs\n")
+	mono.Commit("first")
+	check(t, trust.NewStore(s.state).Approve(mono.Path("app"), time.Now()))
+	s.prompt("do it", nil)
+	write(t, mono.Path("app/red"), "")
+	wantBlock(t, s.stop(s.runs("cd ../mono && touch app/red")), mono.Path("app"))
 }
 
 func TestE12WorkThatLeftTheTree(t *testing.T) {
@@ -1358,6 +1386,22 @@ func TestIssue19AnAllowIsNotAdoptedForOtherWork(t *testing.T) {
 	write(t, s.path("red"), "")
 	s.caller = "plugin"
 	wantBlock(t, s.stop(nil), "check:.:t")
+	s.caller = "by hand"
+	wantBlock(t, s.stop(nil), "check:.:t")
+	s.wantVerdict("chain", "passed", "adopted") // it is not counted again
+}
+
+// What a session did before we heard of it is not known: its first prompt is no beginning.
+func TestE13ASessionThatIsHeardOfLateHasNoBeginning(t *testing.T) {
+	t.Parallel()
+	for event, whole := range map[hook.Event]bool{hook.SessionStart: true, hook.UserPromptSubmit: true, hook.SubagentStop: false} {
+		s := newWork(t)
+		s.call(event, nil)
+		s.prompt("do it", nil)
+		if got := !footprint.NewStore(s.state).Load("s1").Prompted.IsZero(); got != whole {
+			t.Errorf("%s: %t", event, got)
+		}
+	}
 }
 
 func TestE14AnotherStopIsJudgedAgain(t *testing.T) {
@@ -1680,6 +1724,13 @@ func TestE5ARedWorktreeThatGitRemovedIsTold(t *testing.T) {
 			leave(s, dir)
 			wantAllow(t, s.stop(nil), dir, "was removed")
 			wantAllow(t, s.stop(nil))
+			if name == "removed" {
+				s.git("worktree", "add", "-q", "--detach", dir)
+				write(t, filepath.Join(dir, "red"), "")
+				wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+				leave(s, dir)
+				wantAllow(t, s.stop(nil), dir, "was removed")
+			}
 		})
 	}
 }

@@ -11,7 +11,7 @@ func TestCommands(t *testing.T) {
 	line := func(name, command string) string {
 		return `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"` + name + `","input":{"command":"` + command + `"}}]}}` + "\n"
 	}
-	first := line("Bash", "make") + line("Read", "x") + `{"type":"user","message":{"content":"Bash"}}` + "\n"
+	first := line("Bash", "make") + line("Read", "x") + `{"type":"user","message":{"content":"Bash"}}` + "\n" + `{"type":"tool","name":"Bash"}` + "\n"
 	half := line("Bash", "cd ../other")
 	write := func(text string) {
 		t.Helper()
