@@ -159,7 +159,7 @@ func FuzzCommandLine(f *testing.F) {
 // nestedShells is a line that each of so many shells gives to the next one.
 func nestedShells(depth int, line string) string {
 	for range depth {
-		line = "sh -c " + ShellCommand(line)
+		line = "sh -c '" + strings.ReplaceAll(line, "'", `'\''`) + "'"
 	}
 	return line
 }

@@ -211,7 +211,8 @@ func TestWhatIsNoLockIsAnErrorAtOnce(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if held, err := Held(filepath.Join(file, "lock")); err == nil || held {
+	tells := runtime.GOOS != "windows" // which does not find what is below a file
+	if held, err := Held(filepath.Join(file, "lock")); tells && err == nil || held {
 		t.Errorf("held %t, %v", held, err)
 	}
 }
