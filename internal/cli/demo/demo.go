@@ -24,8 +24,7 @@ Nothing of yours is read or changed, and nothing is left afterwards.
 It prints a link to the web page of its daemon. On a terminal it stays until Ctrl-C, so that you can
 look around and answer. In a pipe it plays once, answers automatically, and ends.
 
-Exit code 0: played. 1: something went wrong. 3: it could not run. 130: interrupted. 141: its output is
-no longer read.`,
+Exit code 0: played. 1: something went wrong. 3: it could not run. 130: interrupted. 141: broken pipe.`,
 		Example: `  stopgate demo
   stopgate demo | cat    # without pauses and questions`,
 		Args:              term.NoArgs,

@@ -79,7 +79,7 @@ A report in a folder that git does not ignore counts as a change itself. In GitH
 what failed is also printed as annotations.
 
 Exit code 0: passed, or nothing to do. 1: failed. 2: usage or configuration error. 3: could
-not run. 130: interrupted. 141: its output is no longer read.`
+not run. 130: interrupted. 141: broken pipe.`
 
 func runCommand(o *runOptions, cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmd.Short + ".\n" + runHelp
@@ -150,8 +150,8 @@ func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.
 		annotate(cmd.OutOrStdout(), result, h.Root)
 	}
 	code := exitFor(result)
-	if code == term.ExitInterrupted && term.NoReader(ctx) {
-		code = term.ExitNoReader
+	if code == term.ExitInterrupted && term.BrokenPipe(ctx) {
+		code = term.ExitBrokenPipe
 	}
 	var failed error
 	if then != nil && code == term.ExitOK {

@@ -12,16 +12,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errNoReader ends what is no longer read.
-var errNoReader = errors.New("the output is no longer read")
+// errBrokenPipe ends a command whose output has lost its reader.
+var errBrokenPipe = errors.New("broken pipe")
 
-// NoReader reports whether what UntilEnded gave has ended because the output is no longer read.
-func NoReader(ended context.Context) bool { return errors.Is(context.Cause(ended), errNoReader) }
+// BrokenPipe reports whether the context of UntilEnded ended because the reader of our output is gone.
+func BrokenPipe(ended context.Context) bool { return errors.Is(context.Cause(ended), errBrokenPipe) }
 
 // Ended is how a command ends whose context has ended before it had a result.
 func Ended(ctx context.Context) error {
-	if NoReader(ctx) {
-		return WithCode(nil, ExitNoReader)
+	if BrokenPipe(ctx) {
+		return WithCode(nil, ExitBrokenPipe)
 	}
 	return Interrupted()
 }
@@ -51,7 +51,7 @@ func UntilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 			default:
 			}
 		}
-		giveUp(errNoReader)
+		giveUp(errBrokenPipe)
 	}()
 	return ended, sync.OnceFunc(func() {
 		signal.Stop(broken)
@@ -69,7 +69,7 @@ func UntilShown(cmd *cobra.Command) *cobra.Command {
 		cmd.SetContext(ctx)
 		err := run(cmd, args)
 		if errors.Is(err, syscall.EPIPE) {
-			return WithCode(nil, ExitNoReader) // the writer noticed first
+			return WithCode(nil, ExitBrokenPipe) // the writer noticed first
 		}
 		return err
 	}

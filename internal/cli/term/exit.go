@@ -9,7 +9,7 @@ const (
 	ExitCouldNotRun = 3
 	ExitCancelled   = 4
 	ExitInterrupted = 130
-	ExitNoReader    = 141 // as a shell reports a program that SIGPIPE ended, which is how most of ours end then
+	ExitBrokenPipe  = 141 // as a shell reports a program that SIGPIPE ended, which is how most of ours end then
 )
 
 // Situation is a way in which a command ends, and its exit code.
@@ -40,5 +40,5 @@ var Situations = []Situation{
 	{ExitCouldNotRun, "this machine is not in a fleet"},
 	{ExitCancelled, "what the command waited for was cancelled"},
 	{ExitInterrupted, "interrupted"},
-	{ExitNoReader, "its output is no longer read"},
+	{ExitBrokenPipe, "broken pipe"},
 }
