@@ -66,6 +66,8 @@ type Tree struct {
 	Reflog change.Reflog `json:"reflog,omitzero"`
 	// Rules are those by which git ignored files when the session began, see change.Start; empty where that is not known.
 	Rules string `json:"rules,omitempty"`
+	// Partial is a tree that holds more or less than a commit, and that commit, which was HEAD; empty where none is known.
+	Partial string `json:"partial,omitempty"`
 	// Red means that a stop of this session was refused here, and none has passed since.
 	Red bool `json:"red,omitempty"`
 	// GitDir is what git keeps of a red worktree, which leads to it if it is moved, Common the

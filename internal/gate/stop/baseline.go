@@ -1,6 +1,7 @@
 package stop
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -126,7 +127,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 	if !is || session == nil || len(trees) == 0 {
 		return
 	}
-	seen := c.committed(ctx, kc, trees, session)
+	commits := c.committed(ctx, kc, trees, session)
 	c.update(p, root, session, func(s *footprint.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
 		s.Schedule(p.Scheduled())
@@ -138,7 +139,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 				s.Visit(paths.Canonical(root))
 			}
 		}
-		for _, commit := range seen {
+		for _, commit := range commits.passed {
 			s.Pass(commit)
 		}
 		for _, tree := range trees {
@@ -146,6 +147,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))
 			}
 			s.SetTree(paths.Canonical(tree.Root), func(t *footprint.Tree) {
+				t.Partial = cmp.Or(commits.partial[tree.Root], t.Partial)
 				switch gauntlet.Status(tree.Status) {
 				case gauntlet.Passed, gauntlet.PassedWithWarnings:
 					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
@@ -175,11 +177,19 @@ func lookedOnly(root string, trees []event.Tree) bool {
 	})
 }
 
-// committed are the commits that trees hold, no more and no less, in which gates have passed: nobody is told that no gate has
-// seen them. Beside anything that is not committed, what passed is not the commit.
-func (c *call) committed(ctx context.Context, kc *keeper.Call, trees []event.Tree, session *footprint.Session) (commits []string) {
+// commits are the commits of the trees that a stop was judged in.
+type commits struct {
+	passed  []string          // those that a tree holds, no more and no less, in which gates have passed
+	partial map[string]string // for each tree that holds more or less, what Partial remembers of it
+}
+
+// committed finds the commits in which gates have passed: nobody is told that no gate has seen them. Beside anything that
+// is not committed, what passed is not the commit. Only git knows, and asking costs as much as the rest of the stop, so
+// the answer for a tree at a commit is remembered.
+func (c *call) committed(ctx context.Context, kc *keeper.Call, trees []event.Tree, session *footprint.Session) commits {
 	ctx, cancel := context.WithTimeout(ctx, min(lookPatience, c.left(c.timeout(kc.Payload, kc.Project))))
 	defer cancel()
+	found := commits{partial: map[string]string{}}
 	for _, tree := range trees {
 		known := session.Trees[paths.Canonical(tree.Root)]
 		switch gauntlet.Status(tree.Status) {
@@ -192,16 +202,22 @@ func (c *call) committed(ctx context.Context, kc *keeper.Call, trees []event.Tre
 			continue
 		}
 		head := change.HeadOf(tree.Root)
+		at := tree.Tree + " " + head
 		i := slices.IndexFunc(kc.Trees, func(one keeper.Tree) bool { return one.Project.Root == tree.Root })
-		if i < 0 || head == "" || head == known.Reflog.Head || slices.Contains(session.Passed, head) {
+		if i < 0 || head == "" || head == known.Reflog.Head || at == known.Partial || slices.Contains(session.Passed, head) {
 			continue
 		}
+
 		o := gauntlet.Options{Project: kc.Trees[i].Project, Global: c.global, StateDir: c.StateDir, Environ: c.Environ, Now: c.Now}
-		if commit, err := gauntlet.Committed(ctx, o); err == nil {
-			commits = append(commits, commit)
+		commit, err := gauntlet.Committed(ctx, o)
+		switch {
+		case err == nil:
+			found.passed = append(found.passed, commit)
+		case ctx.Err() == nil && tree.Tree != "":
+			found.partial[tree.Root] = at
 		}
 	}
-	return commits
+	return found
 }
 
 // startOf is when a session began to work in the project at root.

@@ -27,7 +27,7 @@ func (r Repo) about(ctx context.Context, commits, before []string, args ...strin
 // Outside lists those of some commits that are not part of the history of any tip, which must be ids
 // that git gave.
 func (r Repo) Outside(ctx context.Context, commits []string, tips ...string) ([]string, error) {
-	asked := ids(commits)
+	asked := slices.DeleteFunc(ids(commits), func(id string) bool { return slices.Contains(tips, id) })
 	var known []string
 	for _, tip := range tips {
 		known = append(known, "^"+tip)
