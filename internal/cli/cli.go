@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,9 @@ func Main(args []string) int {
 		return term.ExitOK
 	}
 	root := newProgram(args)
+	if len(args) > 1 && strings.HasPrefix(args[1], cobra.ShellCompRequestCmd) {
+		completeFiles(root) // it takes every other command a millisecond
+	}
 	root.SetArgs(args[1:])
 	cmd, err := root.ExecuteC()
 	complaint := explainAs(root.Name(), err)
@@ -131,7 +135,6 @@ func newRoot(name string) *cobra.Command {
 	addCompletion(root, groupTools)
 	addGuesses(root)
 	fitSystem(root)
-	completeFiles(root)
 	showFirstScreen(root)
 	return root
 }

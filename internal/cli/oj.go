@@ -35,7 +35,6 @@ not run, 4 cancelled, 130 interrupted.`
 	root.AddCommand(run, plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(),
 		plane.NewQueue(), plane.NewWorker(), schedule, plane.NewWorkspace(), plane.NewDaemon(), status.NewStatus(), status.NewLog(), newVersion())
 	fitSystem(root)
-	completeFiles(root)
 	run.Use = strings.Replace(run.Use, "start", "run", 1)
 	renameExamples(root)
 	root.SetErr(oddjobsWriter{term.StreamTo(os.Stderr)})

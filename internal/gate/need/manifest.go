@@ -1,5 +1,7 @@
 package need
 
+import "sync"
+
 // Lookup is how a program finds its manifest: the file that tells it the tasks of a project.
 type Lookup struct {
 	Files []string `json:"files,omitempty"` // one of them is read
@@ -9,8 +11,10 @@ type Lookup struct {
 }
 
 // Manifests are what programs read without being told its name. A hook needs them seldom, so they are not
-// made when it starts.
-func Manifests() map[string]Lookup {
+// made when it starts; a run needs them for each of its gates.
+var Manifests = sync.OnceValue(manifests)
+
+func manifests() map[string]Lookup {
 	var (
 		makefile = Lookup{Files: []string{"Makefile", "makefile", "GNUmakefile", "BSDmakefile"}, Unless: []string{"MAKEFILES="}}
 		taskfile = Lookup{
