@@ -20,7 +20,7 @@ import (
 
 // sessionHook measures what a queue that moves on adds to a stop.
 func sessionHook(ctx context.Context, l *lab, r *report) error {
-	const limit, rounds = 1.3, 300
+	const limit, rounds = 1.6, 300
 	s, err := l.newStage(ctx)
 	if err != nil {
 		return err

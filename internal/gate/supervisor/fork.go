@@ -17,6 +17,30 @@ import (
 // Measured: a tenth of a second.
 const transcriptPatience = 2 * time.Second
 
+// fork is what a reviewer goes on with, once it is there.
+type fork struct {
+	session string
+	remove  func()
+	err     error
+}
+
+// forkBeside makes a fork while its caller does something else: a long conversation takes as long to copy as git takes
+// to tell what has changed. No panic leaves its goroutine.
+func (s *session) forkBeside(ctx context.Context) <-chan fork {
+	made := make(chan fork, 1)
+	go func() {
+		f := fork{remove: func() {}}
+		defer func() {
+			if r := recover(); r != nil {
+				f.err = fmt.Errorf("copy the transcript: %v", r)
+			}
+			made <- f
+		}()
+		f.session, f.remove, f.err = s.forkable(ctx)
+	}()
+	return made
+}
+
 // forkable is what the reviewer goes on with: a copy of the session's transcript that
 // has nothing of the project's memory in it. Without a transcript it is the session's id,
 // for the client to find or not.

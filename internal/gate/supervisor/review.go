@@ -28,7 +28,9 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 	process.Adopt()
 	s.console.reviewing(s.dir.LogFile(), s.dir.OutputFile(s.id))
 	start := s.now()
-	result, err := s.ask(ctx, client, own, s.prompt(ctx, d, state))
+	made := s.forkBeside(ctx)
+	prompt := s.prompt(ctx, d, state)
+	result, err := s.ask(ctx, client, own, <-made, prompt)
 	d.Cost = result.Spent()
 	review := Review{
 		At: start, PromptID: s.Payload.PromptID, DurationMS: s.now().Sub(start).Milliseconds(), Cost: d.Cost,
@@ -103,17 +105,16 @@ func (s *session) workDir() string {
 
 // ask runs the client with the person's own environment. It is ended as soon as its result is there: it would go on
 // with the work.
-func (s *session) ask(ctx context.Context, client string, own []string, prompt string) (claude.Result, error) {
-	session, remove, err := s.forkable(ctx)
-	if err != nil {
-		return claude.Result{}, err
+func (s *session) ask(ctx context.Context, client string, own []string, from fork, prompt string) (claude.Result, error) {
+	if from.err != nil {
+		return claude.Result{}, from.err
 	}
-	defer remove()
+	defer from.remove()
 
 	output := s.keepOutput()
 	defer output.close()
 	args, stdin := claude.Fork{
-		Session: session, Schema: Schema, Prompt: s.secrets.HideString(prompt),
+		Session: from.session, Schema: Schema, Prompt: s.secrets.HideString(prompt),
 		Dir: s.workDir(), Config: claude.ConfigDir(own),
 	}.Command()
 	enough := make(chan struct{})
