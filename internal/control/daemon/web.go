@@ -43,16 +43,7 @@ const mostProjects = 200
 
 // Projects implements web.Plane.
 func (p *plane) Projects() (roots []string) {
-	seen := map[string]bool{}
-	p.core.look(func(s *engine.State) {
-		for o := range s.After(engine.Place{}) {
-			if !seen[o.Project] && len(seen) < mostProjects {
-				seen[o.Project] = true
-				roots = append(roots, o.Project)
-			}
-		}
-	})
-	slices.Sort(roots)
+	p.core.look(func(s *engine.State) { roots = s.Projects(mostProjects) })
 	return roots
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type State struct {
 	plans    plans
 	groups   map[group]crowd
 	children map[string][]*entry // by the parent's id, the oldest first
+	projects map[string]int      // how many owners each has
 
 	// Held are the owners whose events cannot all be read, by their subjects, with why. Such an
 	// owner is as it was before, or not known at all, and nothing moves it.
@@ -36,6 +38,7 @@ type entry struct {
 	owner   *Owner
 	agent   string
 	session string
+	project string
 	live    bool
 	end     AtEnd // of one that no other one runs
 }
@@ -44,7 +47,8 @@ type entry struct {
 func NewState() *State {
 	return &State{
 		owners: map[string]*entry{}, agents: map[string]string{}, sessions: map[string]string{},
-		groups: map[group]crowd{}, children: map[string][]*entry{}, ended: map[AtEnd]int{}, Intake: intake.State{},
+		groups: map[group]crowd{}, children: map[string][]*entry{}, ended: map[AtEnd]int{}, projects: map[string]int{},
+		Intake: intake.State{},
 	}
 }
 
@@ -80,6 +84,7 @@ func (s *State) add(e *entry) {
 		s.agents[e.agent], s.sessions[e.session] = id, id
 	}
 	s.owners[id] = e
+	s.projects[e.project]++
 	s.order.add(e)
 	if p := e.owner.Parent; p != nil {
 		s.children[p.ID] = append(s.children[p.ID], e)
@@ -96,6 +101,9 @@ func (s *State) forget(e *entry) {
 		delete(s.sessions, e.session)
 	}
 	delete(s.owners, id)
+	if s.projects[e.project]--; s.projects[e.project] == 0 {
+		delete(s.projects, e.project)
+	}
 	s.order.remove(e)
 	if p := e.owner.Parent; p != nil {
 		s.children[p.ID] = slices.DeleteFunc(s.children[p.ID], func(other *entry) bool { return other == e })
@@ -116,7 +124,7 @@ func (s *State) Children(id string) (all []*Owner) {
 
 // indexed is an owner with what it is to be found by.
 func indexed(o *Owner) entry {
-	e := entry{owner: o}
+	e := entry{owner: o, project: o.Project}
 	if o.Agent != nil {
 		e.agent, e.session = o.Agent.ID, o.Agent.Session
 	}
@@ -132,8 +140,22 @@ func indexed(o *Owner) entry {
 
 // finds reports whether an owner is found as it is to be, as after most steps.
 func (s *State) finds(old, e entry) bool {
-	return old.agent == e.agent && old.session == e.session &&
+	return old.agent == e.agent && old.session == e.session && old.project == e.project &&
 		(e.agent == "" || s.agents[e.agent] == e.owner.ID && s.sessions[e.session] == e.owner.ID)
+}
+
+// Projects are those that owners belong to, so many at most: those of the newest owners.
+func (s *State) Projects(most int) []string {
+	if len(s.projects) <= most {
+		return slices.Sorted(maps.Keys(s.projects))
+	}
+	newest := map[string]bool{}
+	for o := range s.After(Place{}) {
+		if newest[o.Project] = true; len(newest) == most {
+			break
+		}
+	}
+	return slices.Sorted(maps.Keys(newest))
 }
 
 // Len is how many owners there are.
