@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -203,6 +204,24 @@ func TestRulingC4CountThatCannotBeKept(t *testing.T) {
 	// The flag alone can end the loop now.
 	wantAllow(t, s.stop(fields{"stop_hook_active": true}), "gave up because blocks cannot be counted", "fix it")
 	s.wantVerdict("guard", "failed", "gave_up")
+}
+
+// A keeper that cannot know whether it blocked before is told that it did: one that lets an agent go after
+// its first block would hold it for ever.
+func TestRulingC4CountThatCannotBeReadIsABlockBefore(t *testing.T) {
+	s := newScene(t, "")
+	var before []bool
+	s.keepers = []keeper.Keeper{stub{"k", func(_ context.Context, call *keeper.Call) keeper.Verdict {
+		before = append(before, call.BlockedBefore)
+		return keeper.Verdict{Outcome: keeper.Passed}
+	}}}
+	s.stop(fields{"stop_hook_active": true})
+	write(t, filepath.Join(s.state, "blocks"), "a file in place of the directory")
+	s.stop(nil)
+	s.stop(fields{"stop_hook_active": true})
+	if want := []bool{false, false, true}; !slices.Equal(before, want) {
+		t.Errorf("blocked before: %v, want %v", before, want)
+	}
 }
 
 func TestRulingC4DamagedCount(t *testing.T) {

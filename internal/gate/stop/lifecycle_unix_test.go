@@ -612,6 +612,22 @@ func TestNobodyElsesQuestionsAreAttended(t *testing.T) {
 	}
 }
 
+// While a project is off, its agent asks in the client's own dialog.
+func TestQuestionsOfAProjectThatIsOffAreNotAttended(t *testing.T) {
+	s, daemon := managed(t, agentdir.Signal, "")
+	now := time.Now()
+	check(t, Recess{Root: s.root, Since: now, Until: now.Add(time.Hour)}.Begin(s.state))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if got := <-s.attended(ctx, s.askFor("Bash", nil, nil)); got != "" {
+		t.Errorf("the client hears %s", got)
+	}
+	s.wantNothingAsked()
+	if len(daemon.waiting) > 0 {
+		t.Error("the daemon was asked")
+	}
+}
+
 // objector objects to everything.
 type objector struct{}
 

@@ -1479,6 +1479,8 @@ func TestE5ARedProjectThatMovesAwayIsMissed(t *testing.T) {
 			check(t, os.RemoveAll(s.root))
 			check(t, os.Rename(away, s.root))
 			wantBlock(t, s.stop(nil), "check:.:t")
+			check(t, os.Rename(s.root, away)) // gates have looked since, so it is not the same leave
+			wantBlock(t, s.stop(fields{"cwd": away}), "Restore it and stop again")
 		})
 	}
 }
