@@ -71,7 +71,7 @@ on_dead action. To end the whole run, use stopgate pipeline cancel or stopgate a
 
 Agents cannot run this command: they must not decide about other agents' work.
 
-Exit code 0: being killed. 1: it has ended, or this is an agent's shell. 2: no such agent. Others
+Exit code 0: being killed, or it had already ended. 1: this is an agent's shell. 2: no such agent. Others
 are killed anyway. 3: the daemon could not be started, or the machine of the fleet that the agent is
 on does not answer.`,
 		Example:           `  stopgate agent kill 3f9a12bc`,
@@ -90,7 +90,7 @@ func (p *Daemon) kill(ctx context.Context, id string) error {
 	}
 	switch {
 	case a.Status == "exited":
-		return term.WithHint(fmt.Errorf("%s has already ended", agentTitle(&a)), "list agents with: stopgate agent list")
+		return p.tell(a, agentTitle(&a)+" had already ended")
 	case !strings.HasPrefix(a.ID, id) && !strings.HasPrefix(a.Owner, id):
 		return term.WithHint(fmt.Errorf("agent %s has been replaced by %s", shortID(id), agentTitle(&a)), "kill that one with: stopgate agent kill "+shortID(a.ID))
 	}

@@ -131,8 +131,7 @@ Exit code 0: listed, or no daemon is running, or this machine is not in a fleet.
 does not answer, or knows no jobs because it is not connected.`,
 		Example: `  stopgate job list
   stopgate job list --all --json | jq -r '.[] | select(.status == "failed").id'`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		f := daemonapi.Filter{Status: "pending,claimed,running,lost"}
 		if all {
@@ -180,12 +179,15 @@ func newJobCancel() *cobra.Command {
 		Long: `Cancel a job. If a machine has it, that machine cancels its pipeline, and the job ends when that has ended.
 If that machine is offline, the job ends at once; the machine cancels what still runs when it is back.
 
-Exit code 0: cancelled, or being cancelled. 1: it had ended before. 2: there is no such job. 3: the fleet
+Exit code 0: cancelled, being cancelled, or it had already ended. 2: there is no such job. 3: the fleet
 does not answer; nothing was changed, unless the message says that the outcome is unknown.`,
 		Example:           `  stopgate job cancel 3f9a12bc`,
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,
 	}, func(ctx context.Context, p *Daemon, args []string) error {
+		if before, err := p.Job(ctx, args[0]); err == nil && endedJob(before.Status) {
+			return p.tell(before, "job "+shortID(before.ID)+" had already ended: "+before.Status)
+		}
 		j, err := insistOnFleet(ctx, p, func() (daemonapi.Job, error) { return p.CancelJob(ctx, args[0]) })
 		if err != nil {
 			return err
@@ -199,6 +201,10 @@ does not answer; nothing was changed, unless the message says that the outcome i
 		}
 		return p.tell(j, line)
 	})
+}
+
+func endedJob(status string) bool {
+	return slices.Contains([]string{"done", "failed", "cancelled"}, status)
 }
 
 // jobIDs completes the ids of jobs that have not ended.
