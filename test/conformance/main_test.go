@@ -20,7 +20,10 @@ import (
 	"github.com/stopgate/stopgate/test/standin"
 )
 
-var check = checktest.OK
+var (
+	check   = checktest.OK
+	inOrder = checktest.InOrder
+)
 
 // The program, and the program under the names that seeds 000 and 003 give it.
 var stopgate, conclaude, tuiDriver string

@@ -319,20 +319,6 @@ func encode(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// inOrder demands lines in a text, one after the other, each as a part of a line.
-func inOrder(t *testing.T, text string, parts ...string) {
-	t.Helper()
-	rest := text
-	for _, part := range parts {
-		_, after, found := strings.Cut(rest, part)
-		if !found {
-			t.Errorf("%q does not come in its place in:\n%s", part, text)
-			return
-		}
-		rest = after
-	}
-}
-
 // neverRead is a standard input that nobody closes.
 func neverRead(t *testing.T) io.Reader {
 	t.Helper()

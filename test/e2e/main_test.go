@@ -19,7 +19,10 @@ import (
 	"github.com/stopgate/stopgate/test/programs"
 )
 
-var check = checktest.OK
+var (
+	check   = checktest.OK
+	inOrder = checktest.InOrder
+)
 
 // bin is the directory of the built commands, first on every bench's PATH.
 var bin string

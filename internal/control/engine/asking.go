@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // What an agent may ask, all of it in bytes of JSON: it is in an owner twice at most.
@@ -135,7 +137,7 @@ func (d *draft) askNext() {
 func (a Asking) words() string {
 	switch questions := a.Ask.Questions; {
 	case a.Type == typePlan:
-		return colon("The agent asks you to approve its plan", cmp.Or(a.Text, firstLine(a.Ask.Plan)))
+		return colon("The agent asks you to approve its plan", cmp.Or(a.Text, plain.FirstLine(a.Ask.Plan)))
 	case a.Type == typePermission:
 		return colon(strings.TrimSpace("The agent asks for permission to use "+cmp.Or(a.Ask.Tool, "a tool")), cmp.Or(a.Text, a.Ask.Input))
 	case len(questions) > 1:
@@ -148,11 +150,6 @@ func (a Asking) words() string {
 		return colon("The agent asks", questions[0].Question)
 	}
 	return colon("The agent asks", cmp.Or(a.Text, a.Ask.Input))
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(line)
 }
 
 // The types of what agents ask.

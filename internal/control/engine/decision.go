@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // question is what a person is to be asked.
@@ -56,7 +57,7 @@ func (d *draft) escalate(q question) {
 	} else {
 		d.fact(StepWaiting{d.Step, q.reason, decision.ID})
 	}
-	d.notify(title, firstLine(decision.Context), decision.ID)
+	d.notify(title, plain.FirstLine(decision.Context), decision.ID)
 }
 
 // escalated is a reason as people read it.
@@ -321,7 +322,7 @@ func (d *draft) expired() {
 		c = d.approvalDefault()
 	}
 	c.message, c.expired = unanswered, true
-	d.notify("Decision expired: "+d.Name, firstLine(d.Decision.Context)+": "+unanswered+"; the runbook answers "+strconv.Quote(cmp.Or(c.option, "go on")), "")
+	d.notify("Decision expired: "+d.Name, plain.FirstLine(d.Decision.Context)+": "+unanswered+"; the runbook answers "+strconv.Quote(cmp.Or(c.option, "go on")), "")
 	d.resolve(c, "")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Offspring is what a step runs that runs more than one thing: the branches of a parallel step, one
@@ -224,7 +225,7 @@ func (d *draft) childFailure() string {
 	var failed []string
 	for _, c := range d.Offspring.Children {
 		if c.failed() {
-			failed = append(failed, colon(c.Name, firstLine(c.Why)))
+			failed = append(failed, colon(c.Name, plain.FirstLine(c.Why)))
 		}
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
@@ -57,20 +58,12 @@ func SecretsOf(environ []string) Secrets {
 func password(value string) string {
 	_, rest, _ := strings.Cut(value, "://")
 	authority, _, _ := strings.Cut(rest, "/")
-	user, _, found := cutLast(authority, "@")
+	user, _, found := plain.CutLast(authority, "@")
 	_, password, _ := strings.Cut(user, ":")
 	if !found {
 		return ""
 	}
 	return password
-}
-
-func cutLast(text, separator string) (before, after string, found bool) {
-	i := strings.LastIndex(text, separator)
-	if i < 0 {
-		return text, "", false
-	}
-	return text[:i], text[i+len(separator):], true
 }
 
 // isSecret reports whether a variable of that name, in upper case, holds a

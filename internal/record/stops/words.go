@@ -39,7 +39,7 @@ func (s *Stop) Headline() string {
 	case Unanswered:
 		return "No answer: the hook is still running, or was killed before it enforced anything"
 	case Rejected:
-		return "Not checked: stopgate could not read what Claude Code sent: " + firstLine(message(s.By))
+		return "Not checked: stopgate could not read what Claude Code sent: " + plain.FirstLine(message(s.By))
 	case Blocked:
 		return "Blocked: " + s.objection()
 	case GaveUp:
@@ -85,7 +85,7 @@ func (s *Stop) objection() string {
 			return failing + " failed"
 		}
 	}
-	return firstLine(message(s.By))
+	return plain.FirstLine(message(s.By))
 }
 
 // surrender is what still fails at a stop that was allowed.
@@ -98,9 +98,9 @@ func (s *Stop) surrender() string {
 		}
 		return cmp.Or(s.named(event.GateFailed), "the gates") + " still " + fail + ": the retry limit is reached"
 	case s.By.Status == "needs_person":
-		return "protected files wait for approval: " + firstLine(message(s.By))
+		return "protected files wait for approval: " + plain.FirstLine(message(s.By))
 	}
-	return "it is not fixed: " + firstLine(message(s.By))
+	return "it is not fixed: " + plain.FirstLine(message(s.By))
 }
 
 // consent is why a stop was allowed that something could have held back.
@@ -109,11 +109,11 @@ func (s *Stop) consent() string {
 	case s.By == nil:
 		return ""
 	case s.By.Outcome == failed:
-		return ", but: " + firstLine(message(s.By))
+		return ", but: " + plain.FirstLine(message(s.By))
 	case s.By.Outcome == couldNotRun:
-		return ", but not everything was checked: " + firstLine(message(s.By))
+		return ", but not everything was checked: " + plain.FirstLine(message(s.By))
 	case s.By.Keeper != gatesKeeper && s.By.Message != "":
-		return ": " + firstLine(s.By.Message)
+		return ": " + plain.FirstLine(s.By.Message)
 	case s.By.Keeper != gatesKeeper:
 		return ": " + strings.ReplaceAll(s.By.Keeper+" "+s.By.Status, "_", " ")
 	}
@@ -124,7 +124,7 @@ func (s *Stop) consent() string {
 	case event.StatusUnchanged:
 		return ": nothing has changed here " + cmp.Or(since(s.unchanged()), "since the gates passed, or since the session began")
 	case event.StatusPassedWithWarnings:
-		return " with warnings: " + firstLine(message(s.By))
+		return " with warnings: " + plain.FirstLine(message(s.By))
 	}
 	n := s.Counts()
 	ran, proven := n[event.GatePassed], n[event.GateProven]
@@ -219,9 +219,9 @@ func (g *Gap) sentence() string {
 	}
 	text := "Allowed, and nothing was enforced: "
 	if g.Kind == NotJudged && g.Why != "" {
-		return text + g.Kind.words().what + ": " + firstLine(g.Why)
+		return text + g.Kind.words().what + ": " + plain.FirstLine(g.Why)
 	}
-	return text + cmp.Or(firstLine(g.Why), g.Kind.words().what)
+	return text + cmp.Or(plain.FirstLine(g.Why), g.Kind.words().what)
 }
 
 // Next says what a person can do about the stop, a step each; nothing where all is well.
@@ -274,9 +274,4 @@ func (s *Stop) again() (steps []string) {
 		steps = append(steps, "read what the review found: stopgate violations list")
 	}
 	return steps
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }

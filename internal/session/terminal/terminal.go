@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/environ"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 var (
@@ -50,20 +51,13 @@ func FromEnviron(env []string) (Pane, bool) {
 // cutServer takes apart what TMUX holds: socket, process id and session, with commas
 // between them. The path of the socket may have commas too.
 func cutServer(value string) (socket string, pid int, ok bool) {
-	value, _, ok = cutLast(value, ",")
+	value, _, ok = plain.CutLast(value, ",")
 	if !ok {
 		return "", 0, false
 	}
-	socket, digits, ok := cutLast(value, ",")
+	socket, digits, ok := plain.CutLast(value, ",")
 	pid, err := strconv.Atoi(digits)
 	return socket, pid, ok && err == nil && pid > 0 && socket != ""
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // isPaneID tells an id from everything else that tmux takes for a pane.

@@ -5,6 +5,7 @@ package checktest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -62,4 +63,18 @@ func Write(t testing.TB, path, text string) {
 	t.Helper()
 	OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	OK(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// InOrder wants the parts in a text, one after the other.
+func InOrder(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	rest := text
+	for _, part := range parts {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Errorf("%q is not in it, or not in this order:\n%s", part, text)
+			return
+		}
+		rest = after
+	}
 }

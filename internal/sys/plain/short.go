@@ -36,10 +36,24 @@ func Short(text string, size int) string {
 	return Cut(Line(strings.ToValidUTF8(text, "�")), size)
 }
 
+// FirstLine is the first line of a text that is not blank.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
+}
+
 // LastLine is where programs say what went wrong.
 func LastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// CutLast is strings.Cut around the last separator.
+func CutLast(text, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, separator); i >= 0 {
+		return text[:i], text[i+len(separator):], true
+	}
+	return text, "", false
 }
 
 // Few are the first of many items, and how many more there are.
