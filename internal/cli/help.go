@@ -105,7 +105,7 @@ func newExitCodes() *cobra.Command {
 		fmt.Fprintf(&b, "\n  %-4s %s", code, s.What)
 		last = s.Code
 	}
-	b.WriteString("\n\nHooks end with 0, or with 1 where they could not read their input: to Claude Code\n2 means block.")
+	b.WriteString("\n\nHooks exit with 0, or with 1 if they could not read their input. They never exit\nwith 2, which means block to Claude Code.")
 	return &cobra.Command{
 		Use:     "exit-codes",
 		Short:   "What the exit codes mean",

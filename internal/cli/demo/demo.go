@@ -27,8 +27,7 @@ look around and answer. In a pipe it plays once, answers automatically, and ends
 Exit code 0: played. 1: something went wrong. 3: it could not run. 130: interrupted. 141: broken pipe.`,
 		Example: `  stopgate demo
   stopgate demo | cat    # without pauses and questions`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := term.UntilEnded(cmd.Context())
 			defer stop()

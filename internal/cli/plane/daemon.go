@@ -42,9 +42,8 @@ func newDaemonRun() *cobra.Command {
 becomes stopgated.
 
 Exit code 0: stopped. 1: it could not run, or another daemon is running.`,
-		Example:           "  stopgate daemon run",
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  stopgate daemon run",
+		Args:    term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := newDaemon(cmd)
 			if err != nil {
@@ -77,8 +76,7 @@ copy stopgate.db and the files next to it. stopgate daemon status shows what was
 Exit code 0: running. 3: it could not be started.`,
 		Example: `  stopgate daemon start
   stopgate daemon start --despite-damage`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		p.despite = despite
 		started, err := p.wake(ctx)
@@ -117,9 +115,8 @@ Exit code 0: not running, or it was not running before. 1: this is an agent's sh
 has not stopped, or with --kill something it started still runs.`,
 		Example: `  stopgate daemon stop
   stopgate daemon stop --kill`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		PreRunE:           notForAgents,
+		Args:    term.NoArgs,
+		PreRunE: notForAgents,
 		RunE: Asking(func(ctx context.Context, p *Daemon, _ []string) error {
 			stopped, err := p.Halt(ctx, kill)
 			if err != nil {
@@ -148,7 +145,6 @@ Exit code 0: running. 1: this is an agent's shell. 3: it did not stop or could n
 		Example:               "  stopgate daemon restart",
 		DisableFlagsInUseLine: true,
 		Args:                  term.NoArgs,
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		PreRunE:               notForAgents,
 		RunE: Asking(func(ctx context.Context, p *Daemon, _ []string) error {
 			if _, err := p.Halt(ctx, false); err != nil {
@@ -171,8 +167,7 @@ func newDaemonStatus() *cobra.Command {
 Exit code 0: running. 1: running, with problems. 3: not running, or not ready yet.`,
 		Example: `  stopgate daemon status
   stopgate daemon status --json | jq .pipelines`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		status, err := p.StatusSoon(ctx)
 		switch {

@@ -40,9 +40,8 @@ Exit code 0: installed, or already installed. 1: the unit was edited; --force ov
 3: systemd is not available.`,
 		Example: `  stopgate daemon install
   systemctl --user status stopgated`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              Asking(func(ctx context.Context, p *Daemon, _ []string) error { return p.install(ctx, force) }),
+		Args: term.NoArgs,
+		RunE: Asking(func(ctx context.Context, p *Daemon, _ []string) error { return p.install(ctx, force) }),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "even if the unit was edited")
 	return cmd
@@ -58,10 +57,9 @@ running; pipelines continue when the daemon starts again.
 
 Exit code 0: removed, or not installed. 1: the unit was edited; --force removes it anyway.
 3: systemd is not available.`,
-		Example:           `  stopgate daemon uninstall`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              Asking(func(ctx context.Context, p *Daemon, _ []string) error { return p.Uninstall(ctx, force) }),
+		Example: `  stopgate daemon uninstall`,
+		Args:    term.NoArgs,
+		RunE:    Asking(func(ctx context.Context, p *Daemon, _ []string) error { return p.Uninstall(ctx, force) }),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "even if the unit was edited")
 	return cmd

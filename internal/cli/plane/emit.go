@@ -85,9 +85,8 @@ func newEmitIdle() *cobra.Command {
 
 Exit code 0: recorded. 1: it could not be written, or it is about another agent than the one that
 runs this. 2: invalid command line, or no such agent; nothing was written.`,
-		Example:           `  stopgate emit agent:idle --agent ID`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  stopgate emit agent:idle --agent ID`,
+		Args:    term.NoArgs,
 	}, func([]string) (word event.Word, said string, err error) {
 		if prompt != "" && !isToken(prompt) {
 			err = term.BadUsage(fmt.Errorf("invalid --prompt %s", term.Shown(prompt)), "it is the prompt_id that Claude Code passes to hooks")
@@ -113,9 +112,8 @@ action. TYPE is ` + strings.Join(promptTypes(), ", ") + `.
 
 Exit code 0: recorded. 1: it could not be written, or it is about another agent than the one that
 runs this. 2: invalid command line, or no such agent; nothing was written.`,
-		Example:           `  stopgate emit agent:prompt --agent ID --type permission`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  stopgate emit agent:prompt --agent ID --type permission`,
+		Args:    term.NoArgs,
 	}, func([]string) (word event.Word, said string, err error) {
 		return event.Word{Type: kind}, "recorded: " + kind + " prompt", oneOf("--type", kind, promptTypes())
 	})

@@ -168,7 +168,6 @@ func changesFleet(what string, daemon bool, cmd *cobra.Command) *cobra.Command {
 // handsOver makes a command that stopgated does, with all flags that were given.
 func handsOver(cmd *cobra.Command, group string, before func(*cobra.Command) error) *cobra.Command {
 	cmd.Flags().Bool("json", false, "print JSON")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		program, err := here.FindProgram("stopgated", os.Environ())
 		if err != nil {

@@ -32,9 +32,8 @@ func newJobCapList() *cobra.Command {
 
 Exit code 0: listed, or no daemon is running, or this machine is not in a fleet. 3: the daemon crashed or
 does not answer, or the fleet cannot be reached.`,
-		Example:           `  stopgate job cap list`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  stopgate job cap list`,
+		Args:    term.NoArgs,
 	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		caps, err := p.Caps(ctx)
 		if nothing, why := p.nothingToList(ctx, err); nothing {
@@ -75,7 +74,7 @@ func newJobCapSet() *cobra.Command {
 		Use:   "set NAME",
 		Short: "Set a cap",
 		Long: `Set a cap: how many jobs run at once on all machines together (--jobs), and what jobs may cost in all
-(--usd). What is left out stays as it is; 0 removes the limit. Running jobs continue, even above a new limit.
+(--usd). Limits that are left out stay unchanged; 0 removes a limit. Running jobs continue, even above a new limit.
 
 What a job may cost is its runbook's budget, else --usd of job add. It is reserved while the job runs, and
 replaced by what the job has cost. To start a new month, raise the limit.
@@ -84,8 +83,7 @@ Exit code 0: set. 2: usage error. 3: the fleet does not answer; nothing was chan
 says that the outcome is unknown.`,
 		Example: `  stopgate job cap set default --jobs 6 --usd 50
   stopgate job cap set nightly --jobs 1`,
-		Args:              term.OneArg,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.OneArg,
 	}, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		set := daemonapi.SetCap{Name: args[0]}

@@ -65,7 +65,7 @@ Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not 
 func lists(cmd *cobra.Command, more string, look func(ctx context.Context, p *Daemon, all bool) (term.Glimpse, error)) *cobra.Command {
 	all := cmd.Flags().Bool("all", false, more)
 	follow := cmd.Flags().Bool("watch", false, "keep showing changes until Ctrl-C")
-	cmd.Args, cmd.ValidArgsFunction = term.NoArgs, cobra.NoFileCompletions
+	cmd.Args = term.NoArgs
 	return asks(cmd, func(ctx context.Context, p *Daemon, _ []string) error {
 		look := func(ctx context.Context) (term.Glimpse, error) { return look(ctx, p, *all) }
 		if *follow {

@@ -85,7 +85,6 @@ type projectList struct {
 func (l projectList) command(cmd *cobra.Command) *cobra.Command {
 	var project projectFlag
 	var all bool
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd = asks(cmd, func(ctx context.Context, p *Daemon, args []string) error {
 		root := ""
 		if !all {

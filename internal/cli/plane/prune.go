@@ -36,7 +36,7 @@ from the daemon's store. Removed are those that ended longer ago than retention.
 config (30 days), and then the oldest until the rest takes at most retention.keep_size (1 GiB).
 The daemon does this automatically, once an hour; this command does it now, and asks first.
 
-What has not ended is never removed. stopgate log verify shows what was trimmed, when and by whom.
+Whatever has not ended is kept. stopgate log verify shows what was trimmed, when and by whom.
 The daemon is started if it is not running, except with --dry-run. Its agents cannot run this command.
 
 Exit code 0: removed, or nothing to remove. 1: not confirmed, there is no terminal to
@@ -44,8 +44,7 @@ ask, or something could not be removed. 2: usage error. 3: the daemon could not 
 		Example: `  stopgate prune --dry-run
   stopgate prune --older-than 7d
   stopgate prune --yes --json | jq .bytes`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 	}, func(ctx context.Context, p *Daemon, _ []string) error { return o.run(ctx, p) })
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -41,9 +41,8 @@ The daemon is started if it is not running.`
 
 Exit code 0: done. 2: usage error, or the project has no schedule. 3: the daemon could not be started,
 or the runbooks are not approved.`,
-		Example:           "  stopgate schedule " + use + "\n  stopgate schedule " + use + " --project ~/src/site",
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  stopgate schedule " + use + "\n  stopgate schedule " + use + " --project ~/src/site",
+		Args:    term.NoArgs,
 	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		all, err := p.SwitchSchedules(ctx, daemonapi.ScheduleSwitch{Project: root, On: on})
 		if err != nil {

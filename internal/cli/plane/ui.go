@@ -47,9 +47,8 @@ could not be started, or cannot listen at the address.`,
 		Example: `  stopgate ui --open
   stopgate ui --listen :8443
   stopgate ui --off`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		PreRunE:           func(*cobra.Command, []string) error { return o.check() },
+		Args:    term.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error { return o.check() },
 	}, func(ctx context.Context, p *Daemon, _ []string) error { return p.controlUI(ctx, o) })
 	flags := cmd.Flags()
 	flags.BoolVar(&o.Off, "off", false, "turn the page off and sign all browsers out")

@@ -44,7 +44,6 @@ Exit code 0: added, or in the queue already. 1: refused. 2: usage error. 3: the 
 started, or the runbooks are not approved.`,
 		Example: `  stopgate work add issues number=17 title="Fix the clock"
   gh issue list --json number,title | stopgate work add issues --from -`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return term.BadUsage(fmt.Errorf("%s %s needs a queue", cmd.Parent().Name(), cmd.Name()), "usage: "+cmd.UseLine())
@@ -173,9 +172,8 @@ func newWorkShow() *cobra.Command {
 		Long: `Show an item of a queue with its variables, and the pipeline that was started for it.
 
 Exit code 0: shown. 2: there is no such item. 3: the daemon is not running.`,
-		Example:           `  stopgate work show 3f9a12bc`,
-		Args:              term.OneArg,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: `  stopgate work show 3f9a12bc`,
+		Args:    term.OneArg,
 	}, func(ctx context.Context, p *Daemon, args []string) error {
 		item, err := p.WorkItem(ctx, args[0])
 		if err != nil {
@@ -195,9 +193,8 @@ func newWorkChange(use string) *cobra.Command {
 		Long: long + `
 
 Exit code 0: done. 1: refused. 2: there is no such item. 3: the daemon could not be started.`,
-		Example:           "  stopgate work " + use + " 3f9a12bc",
-		Args:              term.OneArg,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  stopgate work " + use + " 3f9a12bc",
+		Args:    term.OneArg,
 	}, func(ctx context.Context, p *Daemon, args []string) error {
 		change, word := p.RetryWork, "is pending again"
 		if use == "drop" {

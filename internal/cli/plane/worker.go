@@ -40,9 +40,8 @@ daemon, which is started if it is not running. Agents of the daemon cannot run t
 
 Exit code 0: done. 2: usage error, or there is no such worker. 3: the daemon could not be started, or
 the runbooks are not approved.`,
-		Example:           "  stopgate worker " + use + " fixer",
-		Args:              term.OneArg,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  stopgate worker " + use + " fixer",
+		Args:    term.OneArg,
 	}, func(ctx context.Context, p *Daemon, args []string) error {
 		worker, err := p.SwitchWorker(ctx, daemonapi.WorkerSwitch{Project: root, Name: args[0], On: on})
 		if err != nil {

@@ -34,8 +34,7 @@ they were kept.
 Exit code 0: listed, or no daemon is running. 3: the daemon crashed or does not answer.`,
 		Example: `  stopgate workspace list
   stopgate workspace list --json | jq -r .[].path`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 	}, func(ctx context.Context, p *Daemon, _ []string) error {
 		all, err := p.Workspaces(ctx)
 		switch {
@@ -82,8 +81,7 @@ Exit code 0: removed. 1: not removed. 2: not found. 3: the daemon could not be s
 		Example: `  stopgate workspace remove 3f9a12bc
   stopgate workspace list --json | jq -r .[].path |
     xargs -d '\n' stopgate workspace remove`,
-		Args:              someArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: someArgs,
 	}, removeWorkspaces)
 	cmd.PreRunE = notForAgents
 	return cmd

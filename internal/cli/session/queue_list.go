@@ -21,8 +21,7 @@ func newQueueList() *cobra.Command {
 		Example: `  stopgate queue list
   stopgate queue list --watch
   stopgate queue list --json | jq -r '.[] | select(.waits) | .session'`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 	}, func(d *desk, cmd *cobra.Command, _ []string, asJSON bool) error {
 		if follow {
 			ctx, stop := term.UntilSignal(cmd)

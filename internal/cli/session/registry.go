@@ -52,8 +52,7 @@ pattern that matches.
 Exit code 2: part of the file is invalid; the rest is listed.`,
 		Example: `  stopgate registry list
   stopgate registry list --json | jq -r '.[] | select(.enabled) | .session'`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := registryPath()
 			if err != nil {
@@ -159,8 +158,7 @@ A warning is an entry that works, but probably not as intended.
 Exit code 0: no problems, or no registry. 1: problems.`,
 		Example: `  stopgate registry check
   stopgate registry check --json | jq '.faults[].message'`,
-		Args:              term.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: term.NoArgs,
 	}, func(*cobra.Command, []string) (registryReport, error) {
 		path, err := registryPath()
 		if err != nil {

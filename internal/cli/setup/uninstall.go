@@ -170,7 +170,7 @@ func (u *uninstallation) tellLeft(ctx context.Context, out io.Writer, word strin
 func (u *uninstallation) listKept() {
 	seen := map[string]bool{}
 	for _, root := range u.roots {
-		if dir := filepath.Join(root, paths.GauntletDir); exists(dir) {
+		if dir := filepath.Join(root, paths.GauntletDir); disk.Exists(dir) {
 			u.add(dir, nil)
 		}
 		if list := ignoreListOf(root); list.hasLogsLine() {
@@ -194,7 +194,7 @@ func (u *uninstallation) listKept() {
 			}
 		}
 	}
-	if exists(u.GlobalPath) && config.FindEnforced(u.GlobalPath) != config.EnforcedFile {
+	if disk.Exists(u.GlobalPath) && config.FindEnforced(u.GlobalPath) != config.EnforcedFile {
 		u.add(u.GlobalPath+", with settings that stopgate did not write (agent-gauntlet reads it too)", nil)
 	}
 	for _, path := range binaries() {
@@ -215,11 +215,6 @@ func binaries() (all []string) {
 		}
 	}
 	return all
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 func (u *uninstallation) list(ctx context.Context) error {

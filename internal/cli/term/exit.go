@@ -34,7 +34,7 @@ var Situations = []Situation{
 	{ExitUsage, "invalid configuration"},
 	{ExitCouldNotRun, "the configuration is not approved"},
 	{ExitCouldNotRun, "a program is missing"},
-	{ExitCouldNotRun, "it is for a terminal, and there is none"},
+	{ExitCouldNotRun, "it needs a terminal, and there is none"},
 	{ExitCouldNotRun, "another run holds the lock"},
 	{ExitCouldNotRun, "the daemon is not running"},
 	{ExitCouldNotRun, "this machine is not in a fleet"},
