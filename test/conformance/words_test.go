@@ -155,6 +155,21 @@ var phrases = []phrase{
 		sample: "what is missing comes by itself",
 	},
 	{
+		pattern: `(?:runs?|tries|retries|verif(?:y|ies)) (?:\S+ ){1,3}by (?:itself|themselves)`,
+		instead: "automatically; reruns, retries", why: "reads like a translation",
+		sample: "this hook runs the gates again by itself",
+	},
+	{
+		pattern: `of (?:a|an|the|what|these|which) (?:\S+ ){1,6}(?:you are|is|are) told`,
+		instead: "you are told of …, … is reported", why: "says first what the sentence is not about",
+		sample: "Of a new ignore rule you are told",
+	},
+	{
+		pattern: `told no more|waits? no longer for`,
+		instead: "no longer gets, stops waiting", why: "reads like a translation",
+		sample: "this device is told no more",
+	},
+	{
 		pattern: `what (?:still )?runs for it`,
 		instead: "name what runs: its pipeline, its agents", why: "hides what runs",
 		sample: "what runs for it asks you something",
@@ -175,9 +190,10 @@ func TestUnwantedPhrasesAreFound(t *testing.T) {
 		source := "package p\n\nvar text = \"It says: \" + name + " + `"` + p.sample + `."` + "\n"
 		page := "# Title\n\nIt says that " + strings.ReplaceAll(p.sample, " ", "\n") + ".\n"
 		script := "say 'It says: " + p.sample + "'\n"
+		browser := "toast(\"It says: " + p.sample + ".\"); // why\n"
 
 		for form, texts := range map[string][]userText{
-			"Go": goTexts(t, "p.go", source), "Markdown": {markdownText("p.md", page)}, "shell": scriptTexts("p", script),
+			"Go": goTexts(t, "p.go", source), "Markdown": {markdownText("p.md", page)}, "shell": scriptTexts("p", script), "JavaScript": scriptedTexts("p.js", browser),
 		} {
 			if !slices.ContainsFunc(texts, func(text userText) bool {
 				return slices.ContainsFunc(offences(text.text), func(o offence) bool { return o.pattern == p.pattern })

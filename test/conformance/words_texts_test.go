@@ -22,7 +22,7 @@ type userText struct {
 // userTexts are the strings of the programs, the web pages, the documents, the examples, the plugin and what scripts print.
 func userTexts(t *testing.T) (all []userText) {
 	t.Helper()
-	for _, root := range []string{"README.md", "CONTRIBUTING.md", "action.yml", "cmd", "docs", "examples", "internal", "packaging", "plugin", "scripts"} {
+	for _, root := range []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "action.yml", "cmd", "docs", "examples", "internal", "packaging", "plugin", "scripts"} {
 		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -60,6 +60,8 @@ func textsOf(t *testing.T, name string) []userText {
 		return nil
 	case strings.HasSuffix(name, ".go"):
 		return goTexts(t, name, page(t, name))
+	case strings.HasSuffix(name, ".js") && !strings.Contains(name, "/vendor/"):
+		return scriptedTexts(name, page(t, name))
 	case root == "scripts":
 		return scriptTexts(name, page(t, name))
 	case root == "examples", root == "packaging", root == "action.yml", strings.HasSuffix(name, ".json"), // schemas have descriptions
@@ -154,13 +156,27 @@ func markdownText(name, text string) userText {
 	return userText{name, 1, codeSpan.ReplaceAllStringFunc(text, blank)}
 }
 
-var printed = regexp.MustCompile(`(?:^|[;{&|)]|then|else) *(?:echo|say) (.*)`)
+var printed = regexp.MustCompile(`(?:^|[;{&|)]|then|else) *(?:echo|say|printf) (.*)`)
 
 // scriptTexts are what the lines of a shell script print.
 func scriptTexts(name, text string) (all []userText) {
 	for at, line := range strings.Split(text, "\n") {
 		if match := printed.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			all = append(all, userText{name, at + 1, match[1]})
+		}
+	}
+	return all
+}
+
+var jsLiteral = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)* (?:[^\"\\\\\n]|\\\\.)*\"|`[^`]* [^`]*`")
+
+// scriptedTexts are the strings with a space in what a browser runs.
+func scriptedTexts(name, text string) (all []userText) {
+	for at, line := range strings.Split(text, "\n") {
+		if code, _, _ := strings.Cut(line, "// "); strings.TrimSpace(code) != "" {
+			for _, literal := range jsLiteral.FindAllString(code, -1) {
+				all = append(all, userText{name, at + 1, literal[1 : len(literal)-1]})
+			}
 		}
 	}
 	return all

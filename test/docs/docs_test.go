@@ -78,6 +78,19 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// A block that shows commands of ours says so, and is run or says why not. What --help prints is made by the programs.
+func TestBlocksOfCommandsAreMarked(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, b := range p.Blocks {
+			if b.Language == "" && p.Name != "docs/reference/commands.md" && ofOurs.MatchString(b.Text) {
+				t.Errorf("%s:%d: mark this block as sh, with a comment above it where it cannot be run", p.Name, b.Line)
+			}
+		}
+	}
+}
+
+var ofOurs = regexp.MustCompile(`(?m)^(?:\$ )?(?:stopgate|stopgated|ccc|oj) `)
+
 // Links lead to files, headings and pictures that are there.
 func TestLinks(t *testing.T) {
 	anchors := map[string]map[string]bool{}

@@ -91,7 +91,7 @@ func TestIssue18ARefusedAnswerIsTold(t *testing.T) {
 	b.press("1")
 	b.sees("Your answer: release")
 	b.eval("sendAll()")
-	b.sees("The answer was not taken: This form is too old, or not from this page.")
+	b.sees("The answer was rejected: This form is too old, or not from this page.")
 	s.waits(id, "waiting")
 }
 

@@ -265,7 +265,7 @@ func TestIssue20ARefusedAnswerKeepsTheWords(t *testing.T) {
 	b.tap(`button[data-key="1"]`)
 	b.sees("Your answer: approve")
 	b.eval("sendAll()")
-	b.sees("The answer was not taken: desk has not reported for 4 min; nothing was changed")
+	b.sees("The answer was rejected: desk has not reported for 4 min; nothing was changed")
 	if got := b.eval(`document.querySelector("textarea").value`); got != "after the backup" {
 		t.Errorf("typed: %q", got)
 	}

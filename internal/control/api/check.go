@@ -77,7 +77,7 @@ func checkUI(b daemonapi.UIControl) error {
 	case b.Off && b.SignOut, (b.Off || b.SignOut) && b.Listen != "":
 		return invalid("off, sign_out and listen cannot be combined")
 	case (b.Cert == "") != (b.Key == ""):
-		return invalid("cert and key are given both, or neither")
+		return invalid("cert and key must be given together")
 	case b.Cert != "" && b.Listen == "":
 		return invalid("cert and key are for listen")
 	}

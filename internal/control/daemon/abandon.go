@@ -32,7 +32,7 @@ func (d *daemon) abandon(ctx context.Context, id string) (*engine.Owner, error) 
 	nudge.Reader(d.groups.wake) // it may have taken room in a group
 	d.core.trouble.set(daemonapi.KindWord(string(o.Kind))+" "+id, nil)
 	d.Log.Info("an owner was given up", "owner", id)
-	d.logError("cannot tell a pipeline that one of its own was given up", unlessRefused(d.core.missChildren(ctx)))
+	d.logError("cannot notify a pipeline that one it started was given up", unlessRefused(d.core.missChildren(ctx)))
 	d.logError("cannot save a snapshot", d.save(ctx))
 	return o, nil
 }

@@ -30,7 +30,7 @@ func (p *plane) Gates(ctx context.Context, q *api.Query) (api.Page[daemonapi.Gat
 	if q.After.ID != "" {
 		at, err := journal.ParsePosition(q.After.ID)
 		if err != nil {
-			return page, invalid("cursor: it is that of another list")
+			return page, invalid("cursor: it belongs to another list")
 		}
 		before = at
 	}

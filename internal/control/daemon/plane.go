@@ -223,7 +223,7 @@ func (p *plane) Resume(ctx context.Context, id string, r daemonapi.Resume) (daem
 		return daemonapi.Owner{}, err
 	}
 	if item := p.triedAgain(o.ID); item != "" {
-		return daemonapi.Owner{}, api.Refusal("conflict", "its queue tries item "+item+" again by itself, with another pipeline", "to do that now: stopgate work retry "+item)
+		return daemonapi.Owner{}, api.Refusal("conflict", "its queue will retry item "+item+" in a new pipeline", "to do that now: stopgate work retry "+item)
 	}
 	return p.request(ctx, o.ID, r.ID, engine.Resume{Message: r.Message, Vars: r.Vars})
 }

@@ -24,7 +24,7 @@ type Trusted struct {
 // SameGates says in what the gates of a commit are not those of the trusted one.
 func (t Trusted) SameGates(ctx context.Context, commit string) error {
 	if commit == t.Commit {
-		return fmt.Errorf("%s is the commit itself; pass one that it was made from with --trusted", t.Ref)
+		return fmt.Errorf("%s is the commit itself; pass an ancestor of it with --trusted", t.Ref)
 	}
 	trusted, err := t.gauntlet(ctx, t.Commit)
 	if err != nil {

@@ -397,7 +397,7 @@ func (e *examination) timeouts() {
 			}
 			e.find(Dead, "timeout", fmt.Sprintf("commands for %s may take %s, but Claude Code stops waiting for the hook after %s", event, longest, has), hint)
 		case has < want && event == hook.PermissionRequest:
-			e.find(Warn, "timeout", fmt.Sprintf("an agent's question can be answered for %s only: Claude Code waits no longer for %s; stopgate installs %s", has, event, want),
+			e.find(Warn, "timeout", fmt.Sprintf("an agent's question must be answered within %s, the timeout of %s; stopgate installs %s", has, event, want),
 				settings.InstallCommand(e.files))
 		case has < want:
 			e.find(Warn, "timeout", fmt.Sprintf("Claude Code waits %s for %s and then allows it; stopgate installs %s", has, event, want),

@@ -46,7 +46,7 @@ func Reason(r *Result, verifies bool) string {
 	return f.Text
 }
 
-const reviewAdvice = "For each violation change only `\"status\"` and `\"result\"` in the review's file: `fixed` and what you did, or `skipped` and why (critical ones are for a person).\n"
+const reviewAdvice = "For each violation change only `\"status\"` and `\"result\"` in the review's file: `fixed` and what you did, or `skipped` and why (only a person may skip critical ones).\n"
 
 // first are the names of the first of many gates. However long they are, the sentence with them fits.
 func first(failed []GateResult, most int) string {

@@ -12,7 +12,7 @@ func StopHookReason(r *Result, verifies bool) string {
 	head := "**GAUNTLET FAILED. YOU MUST FIX ISSUES NOW.**\n\n" +
 		"The project's gates did not pass. You cannot stop until the issues are resolved or one of the termination conditions below is met."
 	if verifies {
-		head += " When you stop again, this hook runs the gates again by itself and verifies your fixes."
+		head += " When you stop again, this hook reruns the gates to verify your fixes."
 	}
 	head += "\n\n"
 	if r.ConsoleLogPath != "" {
@@ -30,7 +30,7 @@ const instructions = "**Review trust level: medium.** Fix issues that you reason
 	"2. For REVIEW violations: read the review's JSON file and decide for each whether to fix it or to skip it.\n" +
 	"3. Record it in that file by changing only `\"status\"` and `\"result\"` of the violation:\n" +
 	"   - `\"status\": \"fixed\"`, with what you did in `\"result\"`; the next review verifies it;\n" +
-	"   - `\"status\": \"skipped\"`, with the reason in `\"result\"`; critical ones are for a person to skip.\n\n" +
+	"   - `\"status\": \"skipped\"`, with the reason in `\"result\"`; only a person may skip critical ones.\n\n" +
 	"**Termination conditions:**\n" +
 	"- \"Status: Passed\": every gate passed.\n" +
 	"- \"Status: Passed with warnings\": what is left was skipped, with a reason.\n" +

@@ -30,7 +30,7 @@ func toldOf(r *Result, quiet bool) string {
 	case r.Status == Passed:
 		return passes(r)
 	case r.Status == RetryLimitExceeded:
-		return fmt.Sprintf("stop allowed although %s still fails: the retry limit is reached after %d tries. A person should look at it; `stopgate clean` resets the limit",
+		return fmt.Sprintf("stop allowed although %s still fails: %d failed runs in a row reach the retry limit (`max_retries`). A person should look at it; `stopgate clean` resets the limit",
 			names(r.with(GateFailed)), r.Failures)
 	}
 	return ofGates(r.Message)

@@ -209,7 +209,7 @@ func (p *Place) holdForeign(session *footprint.Session) {
 	what := p.foreign.Error()
 	p.Held = &keeper.Verdict{
 		Keeper: "owner", Outcome: keeper.Failed, Status: "foreign_owner", Uncounted: true, Summary: what,
-		Reason: keeper.Words("gates failed here in this session, and they cannot run again: %s. Restore the owner that it had, or ask a person to decide.", what),
+		Reason: keeper.Words("gates failed here in this session, and they cannot run again: %s. Restore its previous owner, or ask a person to decide.", what),
 	}
 }
 

@@ -266,7 +266,7 @@ func (m *Member) comeBack(ctx context.Context, j job.Job) error {
 	}
 	err := m.change(ctx, j, func(now job.Job) (job.Fact, error) { return now.Return(m.Name, j.Attempt, m.Now()) })
 	if err == nil {
-		m.Log.Info("an attempt goes on that was lost", "job", j.ID, "attempt", j.Attempt)
+		m.Log.Info("a lost attempt is running again", "job", j.ID, "attempt", j.Attempt)
 	}
 	return err
 }

@@ -157,9 +157,9 @@ func (c *command) checkDaemon(ctx context.Context, d *diagnosis) {
 	running, err := daemonapi.At(c.stateDir).Version(ctx)
 	switch {
 	case errors.Is(err, daemonapi.ErrNotRunning):
-		d.add(levelDead, "daemon", "it does not run, so that this machine takes no part", "stopgate daemon start")
+		d.add(levelDead, "daemon", "it is not running, so this machine takes no part in the fleet", "stopgate daemon start")
 	case err != nil:
-		d.add(levelDead, "daemon", "it does not answer, so that this machine takes no part: "+err.Error(), "stopgate daemon stop; stopgate daemon start")
+		d.add(levelDead, "daemon", "it does not answer, so this machine takes no part in the fleet: "+err.Error(), "stopgate daemon stop; stopgate daemon start")
 	case running.Version != version():
 		d.add(levelWarn, "daemon", fmt.Sprintf("it is of version %s, and this command of %s", running.Version, version()), "stopgate daemon stop; stopgate daemon start")
 	default:
@@ -218,7 +218,7 @@ func (c *command) checkAnswer(d *diagnosis, id member.Identity, all status, what
 		d.add(levelWarn, what, "its certificate expires on "+s.Expires.Format(time.DateOnly), "make the fleet again before that: stopgate fleet leave, init and join")
 	}
 	if !s.SyncAlways {
-		d.add(levelDead, what, "it does not write to its disk before it acknowledges: a power cut loses what was acknowledged", fmt.Sprintf("on that machine, kill %d: the daemon starts the hub as it should be", s.PID))
+		d.add(levelDead, what, "it does not write to its disk before it acknowledges: a power cut loses what was acknowledged", fmt.Sprintf("on that machine, kill %d: the daemon restarts the hub with the right settings", s.PID))
 	}
 	switch { // it is well, and what is missing is said there
 	case s.Waits != "" && all.settingUp():

@@ -110,7 +110,7 @@ func hubsOf(addresses []string) (hubs []member.Hub, err error) {
 		hubs = append(hubs, one)
 	}
 	if len(hubs) != 1 && len(hubs) != 3 {
-		return nil, fmt.Errorf("a fleet has one hub or three, and not %d: two can lose none", len(hubs))
+		return nil, fmt.Errorf("a fleet has one hub or three, not %d: with two hubs, losing one stops both", len(hubs))
 	}
 	return hubs, nil
 }
@@ -260,7 +260,7 @@ func (c *command) initNATS(ctx context.Context, id member.Identity, o initOption
 		b.WriteString("\nOne replica is not highly available, and can lose everything with its server's disk.\n")
 	}
 	b.WriteString("Set sync_interval: always in the servers' configuration: otherwise a power cut loses what they acknowledged.\n")
-	fmt.Fprintf(&b, "\nWho may do what is up to the cluster's administrator. A member M needs:\n\n%s", permissionText(id.Fleet))
+	fmt.Fprintf(&b, "\nThe cluster's administrator grants permissions. A member M needs:\n\n%s", permissionText(id.Fleet))
 	b.WriteString("\nTo invite another machine, run here:\n\n  stopgate fleet invite\n")
 	return c.show(id, b.String())
 }

@@ -114,7 +114,7 @@ func (c *command) seen(ctx context.Context) []daemonapi.FleetMember {
 	f, err := daemonapi.At(c.stateDir).Fleet(ctx)
 	switch {
 	case errors.Is(err, daemonapi.ErrNotRunning):
-		fmt.Fprintln(c.errOut, "stopgate: the daemon of this machine is not running, so that it cannot tell which machines are up\nstart it with: stopgate daemon start")
+		fmt.Fprintln(c.errOut, "stopgate: the daemon of this machine is not running, so it is not known which machines are up\nstart it with: stopgate daemon start")
 	case err != nil:
 		fmt.Fprintln(c.errOut, "stopgate: the daemon of this machine does not tell which machines are up:", plain.Line(err.Error()))
 	}

@@ -203,7 +203,7 @@ async function sendAnswer(form) {
   } catch (error) {
     answer.sent = false;
     release(form);
-    toast("The answer was not taken: " + error.message, true);
+    toast("The answer was rejected: " + error.message, true);
   }
 }
 
@@ -282,9 +282,9 @@ async function offerPush() {
         await send("/push", { endpoint: subscription.endpoint, key: base64url(subscription.getKey("p256dh")), auth: base64url(subscription.getKey("auth")) });
       }
       label(subscription);
-      toast(subscription ? "This device is told when a decision waits." : "This device is told no more.");
+      toast(subscription ? "This device gets a notification when a decision is waiting." : "This device no longer gets notifications.");
     } catch (error) {
-      toast("That did not work: " + error.message, true);
+      toast("Could not change notifications: " + error.message, true);
     }
   });
 }
