@@ -50,6 +50,7 @@ func runDaemon(errOut io.Writer, despite bool) error {
 	if err != nil {
 		return err
 	}
+
 	if background {
 		log, err := detach(state, "daemon.log")
 		if err != nil {
@@ -59,17 +60,20 @@ func runDaemon(errOut io.Writer, despite bool) error {
 		defer log.Close()
 		errOut = logfile.Bounded{File: log}
 	}
+
 	stopgate, err := program.Find("stopgate", os.Environ()) // it runs errands
 	if err != nil {
 		err = fmt.Errorf("%w: put it next to stopgated, or on the PATH", err)
 		ready(err)
 		return err
 	}
+
 	debug.SetMaxThreads(maxThreads)
 	log := slog.New(slog.NewTextHandler(errOut, nil))
 	slog.SetDefault(log)
 	ctx, stop := untilSignal()
 	defer stop()
+
 	err = daemon.Run(ctx, daemon.Options{
 		StateDir: state, Config: config, Environ: childEnviron(os.Environ()), Version: program.Version(), Stopgate: stopgate,
 		Log: log, Now: time.Now, Ready: ready, DespiteDamage: despite, OpenStore: openStore(despite),

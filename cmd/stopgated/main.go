@@ -47,6 +47,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) > 0 && args[0] == "fleet" {
 		return console.Run(context.Background(), args[1:], in, out, errOut)
 	}
+
 	var err error
 	switch {
 	case slices.Equal(args, []string{"daemon"}):
@@ -75,6 +76,7 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		fmt.Fprint(errOut, usage)
 		return 2
 	}
+
 	if err != nil {
 		fmt.Fprintf(errOut, "stopgated: %v\n", err)
 		return 1

@@ -42,11 +42,13 @@ func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 	if err != nil {
 		return complain(out, errOut, o.json, err.Error(), "", failedOrNoProject(err))
 	}
+
 	code := 0
 	if len(faults) > 0 {
 		fmt.Fprintln(errOut, faults.Detail())
 		code = 1
 	}
+
 	books := []shownBook{}
 	for _, book := range set.Runbooks {
 		if shown := pick(book, name); name == "" || shown.size() > 0 {
@@ -56,6 +58,7 @@ func showRunbooks(name string, o runbookOptions, out, errOut io.Writer) int {
 	if name != "" && len(books) == 0 && code == 0 {
 		return complain(out, errOut, o.json, fmt.Sprintf("no runbook defines a command, pipeline or agent %q", name), set.Meant(name, "see: stopgate runbook show"), 2)
 	}
+
 	switch {
 	case o.svg != "":
 		return printed(errOut, code, writeSVG(o.svg, books, out))
@@ -127,6 +130,7 @@ func printBooks(out io.Writer, books []shownBook) error {
 		if book.MaxAgents > 0 {
 			fmt.Fprintf(table, "  at most %d agents at once\n", book.MaxAgents)
 		}
+
 		for _, i := range book.Imports {
 			printImport(table, i)
 		}
@@ -189,12 +193,14 @@ func printAgent(out io.Writer, a runbook.Agent) {
 		fmt.Fprintf(out, "    at most %d at once\n", a.MaxConcurrency)
 	}
 	printBounds(out, a.Budget, a.Expire, " when it runs alone")
+
 	stop := string(a.OnStop)
 	if stop == "" {
 		stop = fmt.Sprintf("%s in a pipeline, %s alone", a.StopAction(false), a.StopAction(true))
 	}
 	fmt.Fprintf(out, "    on_stop\t%s\n", stop)
 	fmt.Fprintf(out, "    on_idle\t%s\n    on_dead\t%s\n    on_prompt\t%s\n", action(a.OnIdle), action(a.OnDead), action(a.OnPrompt))
+
 	for _, e := range a.OnError {
 		match := string(e.Match)
 		if match == "" {

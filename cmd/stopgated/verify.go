@@ -48,6 +48,7 @@ func verifyStore(asJSON bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+
 	path := filepath.Join(state, "stopgate.db")
 	report, err := sqlite.Verify(context.Background(), path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,6 +58,7 @@ func verifyStore(asJSON bool, out io.Writer) error {
 		return err
 	}
 	checkAnchors(state, path, &report)
+
 	if asJSON {
 		err = json.NewEncoder(out).Encode(report)
 	} else {
@@ -103,6 +105,7 @@ func printReport(out io.Writer, path string, r store.Report) error {
 			fmt.Fprintf(out, "  %s\n", f.Remedy)
 		}
 	}
+
 	if r.Omitted > 0 {
 		fmt.Fprintf(out, "%s: %d more\n", path, r.Omitted)
 	}
@@ -115,6 +118,7 @@ func printReport(out io.Writer, path string, r store.Report) error {
 	if r.Trimmed != nil {
 		fmt.Fprintln(out, *r.Trimmed)
 	}
+
 	verdict := "sound"
 	switch {
 	case r.Damaged():

@@ -154,6 +154,7 @@ func (f *Fleet) Line() string {
 	case !f.Connected:
 		parts = append(parts, "not connected")
 	}
+
 	away := f.Away()
 	for _, state := range memberStates {
 		n := 0
@@ -170,5 +171,6 @@ func (f *Fleet) Line() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
+
 	return f.Name + ": " + strings.Join(parts, ", ")
 }

@@ -35,6 +35,7 @@ func readAnswer(r *bufio.Reader) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	a := &answer{status: status, length: -1}
 	chunked := false
 	for line := head.line(); line != ""; line = head.line() {
@@ -61,6 +62,7 @@ func readAnswer(r *bufio.Reader) (*answer, error) {
 			a.length = int64(n)
 		}
 	}
+
 	switch {
 	case head.err != nil:
 		return nil, head.err

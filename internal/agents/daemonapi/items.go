@@ -44,12 +44,14 @@ func parseObjects(text []byte) (objects []map[string]any, err error) {
 			objects = append(objects, object)
 		}
 	}
+
 	if err := decoder.Decode(&objects); err != nil {
 		return nil, err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the array")
 	}
+
 	for i, object := range objects {
 		if object == nil {
 			return nil, fmt.Errorf("item %d is null", i+1)

@@ -84,10 +84,12 @@ func (r runner) run(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
+
 	if r.dir.has("kill") {
 		r.say(sayBegun)
 		return r.finish(ctx, nil, Result{Code: -1})
 	}
+
 	out := newOutput(spec, r.now)
 	defer out.close()
 	cmd, err := r.start(spec, out)
@@ -101,11 +103,13 @@ func (r runner) run(ctx context.Context) error {
 		r.say(sayFailed + err.Error())
 		return failed
 	}
+
 	r.say(sayBegun)
 	result := r.await(ctx, cmd)
 	if spec.Terminal && result.Code > 128 { // a client that was killed leaves its tools alone, each in a session of its own
 		process.EndMarked(r.dir.mark())
 	}
+
 	r.stage.ended(out)
 	result.Tail = out.end()
 	if !spec.Terminal {

@@ -25,12 +25,14 @@ func StartInTerminal(ctx context.Context, program, dir string, s Spec, launch fu
 	if err := canTerminal(); err != nil {
 		return err
 	}
+
 	d := directory(dir)
 	s.Terminal = true
 	lock, err := d.prepare(ctx, s)
 	if lock == nil || err != nil {
 		return err
 	}
+
 	err = d.writeEnviron(s.Env)
 	if misplaced := misplaced(s.Dir, nil); misplaced != nil {
 		err = &Failure{misplaced.Error()}
@@ -42,6 +44,7 @@ func StartInTerminal(ctx context.Context, program, dir string, s Spec, launch fu
 		d.forgetEnviron() // which keeps a runner from beginning that was launched after all
 		return errors.Join(err, lock.Close())
 	}
+
 	if err := lock.Close(); err != nil { // the runner waits for it
 		return err
 	}

@@ -79,12 +79,14 @@ func (t tty) environ(d directory) ([]string, error) {
 func (t tty) start(cmd *exec.Cmd, _ *output) error {
 	// The script is the third word, behind the shell and -c.
 	cmd.Args[2] = "read -r STOPGATE_READY <&3 || exit 1; unset STOPGATE_READY; exec 3<&-\n" + cmd.Args[2]
+
 	ear, mouth, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer ear.Close()
 	defer mouth.Close()
+
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.file, t.file, t.file
 	cmd.ExtraFiles = []*os.File{ear}
 	if err := cmd.Start(); err != nil {
@@ -93,6 +95,7 @@ func (t tty) start(cmd *exec.Cmd, _ *output) error {
 		}
 		return err
 	}
+
 	// From here on it is we who are in the background.
 	signal.Ignore(syscall.SIGTTOU)
 	err = t.show(cmd.Process.Pid)

@@ -111,6 +111,7 @@ func (s *stage) release(ctx context.Context) error {
 		return err
 	}
 	id = strings.TrimSpace(id)
+
 	asked, err := s.asks(ctx, id)
 	if err != nil {
 		return err
@@ -118,6 +119,7 @@ func (s *stage) release(ctx context.Context) error {
 	if err := s.show(ctx, "decision", "show", asked.ID); err != nil {
 		return err
 	}
+
 	if !s.watched {
 		if err := s.show(ctx, "decision", "answer", asked.ID, "publish"); err != nil {
 			return err
@@ -130,6 +132,7 @@ func (s *stage) release(ctx context.Context) error {
 		s.say("Or in another terminal:")
 		s.print(fmt.Sprintf("  STOPGATE_STATE_DIR=%s stopgate decision answer %.8s publish", s.state, asked.ID))
 	}
+
 	_, err = s.until(ctx, id, func(o daemonapi.Owner) bool { return o.Ended != nil })
 	return err
 }

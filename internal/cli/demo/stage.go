@@ -44,11 +44,13 @@ func newStage(out io.Writer, watched bool) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, needed := range []string{"sh", "git"} {
 		if _, found := environ.LookPath(os.Environ(), needed); !found {
 			return nil, &program.MissingError{Name: needed}
 		}
 	}
+
 	home, err := newHome()
 	if err != nil {
 		return nil, err
@@ -57,6 +59,7 @@ func newStage(out io.Writer, watched bool) (*stage, error) {
 		out: out, paint: term.PaintFor(out), watched: watched,
 		home: home, state: stateIn(home), project: filepath.Join(home, "shop"), stopgate: self,
 	}
+
 	// Nothing of the user's reaches the demo.
 	path := strings.Join([]string{filepath.Join(home, "reviewer"), filepath.Dir(self), os.Getenv("PATH")}, string(os.PathListSeparator))
 	s.env = []string{"HOME=" + home, "PATH=" + path, "STOPGATE_STATE_DIR=" + s.state, "NO_COLOR=1", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8"}

@@ -142,6 +142,7 @@ func newService() (*stop.Service, error) {
 		return nil, err
 	}
 	global, _ := paths.GlobalConfig() // without a home there is none
+
 	reviews := &supervisor.Keeper{StateDir: state, Now: time.Now, Stderr: os.Stderr}
 	agents := &lifecycle.Keeper{
 		StateDir: state, Now: time.Now, Stderr: os.Stderr,
@@ -149,6 +150,7 @@ func newService() (*stop.Service, error) {
 		Program: signalProgram,
 		Parent:  os.Getppid,
 	}
+
 	return &stop.Service{
 		StateDir:     state,
 		GlobalConfig: global,

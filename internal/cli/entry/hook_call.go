@@ -32,6 +32,7 @@ func parseHookCall(args []string) (call hookCall, isHook bool) {
 	if len(rest) == 0 || rest[0] != "hook" {
 		return call, false
 	}
+
 	for rest = rest[1:]; len(rest) > 0; rest = rest[1:] {
 		name, value, joined := strings.Cut(rest[0], "=")
 		if !strings.HasPrefix(name, "-") {

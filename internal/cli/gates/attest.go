@@ -52,11 +52,13 @@ func newAttester(cmd *cobra.Command, h *here.Place, options gauntlet.Options) (*
 	if err := trust.RequirePerson("attest: the key is a person's", true); err != nil {
 		return nil, err
 	}
+
 	a := &attester{ctx: cmd.Context(), out: term.Prose(cmd.OutOrStdout()), options: options, repo: git.At(options.Project.Root, options.Environ)}
 	if asJSON, _ := cmd.Flags().GetBool("json"); asJSON {
 		a.out = io.Discard
 	}
 	a.notes = notesOf(h, a.repo)
+
 	if len(options.Project.Edited) > 0 {
 		return nil, term.CannotRun(errors.New("cannot attest: .gauntlet is not as it was approved, so the commit has other gates than those that run"), "approve it with: stopgate trust")
 	}
@@ -65,6 +67,7 @@ func newAttester(cmd *cobra.Command, h *here.Place, options gauntlet.Options) (*
 		return nil, term.WithCode(err, term.ExitCouldNotRun)
 	}
 	a.id = live.ID()
+
 	if _, err := gauntlet.Committed(a.ctx, options); err != nil {
 		return nil, term.CannotRun(fmt.Errorf("cannot attest: %w", err), "an attestation is about a commit: commit or stash everything first")
 	}

@@ -82,6 +82,7 @@ func initCI(h *here.Place, out io.Writer, force bool) error {
 	if err != nil {
 		return err
 	}
+
 	ci, err := config.LoadCI(dir, shown)
 	if errors.Is(err, fs.ErrNotExist) {
 		starter := []byte(firstCI(gates))
@@ -95,6 +96,7 @@ func initCI(h *here.Place, out io.Writer, force bool) error {
 	if err != nil {
 		return err
 	}
+
 	top, inside := paths.GitRoot(h.Root)
 	if !inside {
 		top = h.Root

@@ -78,6 +78,7 @@ func planCI(ci *config.CI, project *keeper.Project) (ciPlan, error) {
 			return ciPlan{}, err
 		}
 	}
+
 	for _, job := range gauntlet.Jobs(project, []string{"CI=true"}) {
 		i := slices.IndexFunc(ci.Checks, func(c config.CICheck) bool { return job.Check != nil && c.Name == job.Check.Name })
 		if i < 0 {
@@ -96,6 +97,7 @@ func planCI(ci *config.CI, project *keeper.Project) (ciPlan, error) {
 			GlobalSetup:      script(ci.Setup),
 		})
 	}
+
 	return plan, nil
 }
 

@@ -82,6 +82,7 @@ func (found detection) Print(out io.Writer) {
 	if found.Note != "" {
 		fmt.Fprintln(out, p.Yellow("note")+": "+plain.Line(found.Note))
 	}
+
 	if len(found.Files) == 0 {
 		fmt.Fprintln(out, "No changes detected"+since(found.Base)+".")
 	} else {
@@ -90,6 +91,7 @@ func (found detection) Print(out io.Writer) {
 	for _, file := range found.Files {
 		fmt.Fprintln(out, "  "+term.Shown(file))
 	}
+
 	switch {
 	case len(found.Jobs) > 0:
 		apply := "gates apply:"
@@ -100,6 +102,7 @@ func (found detection) Print(out io.Writer) {
 	case len(found.Files) > 0:
 		fmt.Fprintln(out, "No applicable gates for these changes.")
 	}
+
 	entry := ""
 	for _, job := range found.Jobs {
 		if job.Entry != entry {
@@ -112,6 +115,7 @@ func (found detection) Print(out io.Writer) {
 		}
 		fmt.Fprintln(out, line)
 	}
+
 	if len(found.Open) > 0 {
 		fmt.Fprintln(out, p.Yellow("Open failures, which always run:"))
 	}

@@ -72,6 +72,7 @@ func (h health) Print(out io.Writer) {
 		}
 		fmt.Fprintf(out, " %s %-14s %s\n", mark, name, text)
 	}
+
 	fmt.Fprintln(out, p.Bold("Config validation:"))
 	row(true, h.Config, "valid")
 	fmt.Fprintln(out, p.Bold("Programs:"))
@@ -82,6 +83,7 @@ func (h health) Print(out io.Writer) {
 	for _, u := range h.Unsure {
 		row(false, u.Command, "cannot tell whether it runs in "+u.Gate+": "+u.Remedy())
 	}
+
 	fmt.Fprintln(out, p.Bold("CLI Tool Health Check:"))
 	if len(h.Reviewers) == 0 {
 		fmt.Fprintln(out, p.Faint("   none configured"))
@@ -89,6 +91,7 @@ func (h health) Print(out io.Writer) {
 	for _, r := range h.Reviewers {
 		row(r.OK, r.Name, r.Words())
 	}
+
 	switch {
 	case h.Healthy:
 		fmt.Fprintln(out, p.Green("Every gate has what it needs."))

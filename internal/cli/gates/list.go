@@ -116,14 +116,17 @@ func (l gateList) Print(out io.Writer) {
 			fmt.Fprintln(out, p.Faint("   none"))
 		}
 	}
+
 	section("Check Gates", len(l.Checks))
 	for _, check := range l.Checks {
 		fmt.Fprintf(out, " - %s  %s\n", check.Name, p.Faint(plain.Line(check.Command)))
 	}
+
 	section("Review Gates", len(l.Reviews))
 	for _, review := range l.Reviews {
 		fmt.Fprintf(out, " - %s (Tools: %s)\n", review.Name, strings.Join(review.Tools, ", "))
 	}
+
 	section("Entry Points", len(l.EntryPoints))
 	for _, ep := range l.EntryPoints {
 		fmt.Fprintf(out, " - %s\n", term.Shown(ep.Path))

@@ -79,6 +79,7 @@ func (l *live) animate(interrupted, halted <-chan struct{}) {
 func (l *live) watch(e gauntlet.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	for _, job := range e.Planned {
 		gate := &liveGate{name: jobName(job)}
 		l.gates = append(l.gates, gate)
@@ -89,6 +90,7 @@ func (l *live) watch(e gauntlet.Event) {
 			gate.result = &gauntlet.GateResult{Outcome: gauntlet.GateProven}
 		}
 	}
+
 	switch {
 	case e.Started != nil:
 		if gate := l.byID[e.Started.ID()]; gate != nil {

@@ -106,10 +106,12 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err := here.NotEmpty(cmd, "gate"); err != nil {
 		return err
 	}
+
 	h, options, err := gauntletHere(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
+
 	options.Kind, options.Gate, options.NoCache = o.kind, o.gate, o.noCache
 	if err := o.changes.Apply(cmd, &options.Scope); err != nil {
 		return err
@@ -117,6 +119,7 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	if err := knownGate(options.Project.Gates, o.kind, o.gate); err != nil {
 		return err
 	}
+
 	if !o.attest {
 		return o.finish(cmd, h, options, reports, nil)
 	}
@@ -145,14 +148,17 @@ func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.
 	if result.Err != nil {
 		return badRevision(result.Err)
 	}
+
 	result.Notes = append(result.Notes, o.remarks...)
 	if annotated(os.Environ()) && !o.asJSON {
 		annotate(cmd.OutOrStdout(), result, h.Root)
 	}
+
 	code := exitFor(result)
 	if code == term.ExitInterrupted && term.BrokenPipe(ctx) {
 		code = term.ExitBrokenPipe
 	}
+
 	var failed error
 	if then != nil && code == term.ExitOK {
 		failed = then(&out)
@@ -160,6 +166,7 @@ func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.
 	if o.asJSON && failed == nil {
 		_ = term.PrintJSON(cmd.OutOrStdout(), out) // a reader that is gone still has the exit code
 	}
+
 	for _, r := range reports {
 		if err := r.write(result); err != nil {
 			return term.WithCode(fmt.Errorf("cannot write the report: %w", err), cmp.Or(code, term.ExitCouldNotRun))
@@ -219,6 +226,7 @@ func (o *runOptions) show(ctx context.Context, cmd *cobra.Command, h *here.Place
 	if o.asJSON {
 		return gauntlet.Execute(ctx, options)
 	}
+
 	if file, ok := term.IsScreen(out); ok {
 		view := term.NewScreen(file)
 		result := watched(ctx, view, term.PaintFor(out), options, gauntlet.Execute)
@@ -228,11 +236,13 @@ func (o *runOptions) show(ctx context.Context, cmd *cobra.Command, h *here.Place
 		}
 		return result
 	}
+
 	options.Console = out
 	result := gauntlet.Execute(ctx, options)
 	if result.Err != nil {
 		return result
 	}
+
 	if result.Status.CouldNotRun() && result.ConsoleLogPath == "" {
 		out = cmd.ErrOrStderr() // it ended before there was a console to print to
 		fmt.Fprintln(out, "stopgate: "+plain.Line(result.Sentence()))

@@ -165,6 +165,7 @@ func (p *proofs) judge(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
+
 	all, strange, err := notesOf(p.here, p.repo).Read(ctx, commit)
 	if err != nil {
 		return err
@@ -172,6 +173,7 @@ func (p *proofs) judge(ctx context.Context, commit string) error {
 	if p.strange = strange; len(all) == 0 {
 		return fmt.Errorf("%s has none (git fetch origin %s:%[2]s gets those of the remote)", commit, attestation.Ref)
 	}
+
 	expected, err := p.expected(ctx, commit)
 	if err == nil {
 		err = trusted.SameGates(ctx, commit)
@@ -179,6 +181,7 @@ func (p *proofs) judge(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
+
 	p.opinions, err = attestation.Judge(ctx, all, signers, expected, p.options.Environ)
 	for _, o := range p.opinions {
 		for _, gate := range o.Gates {

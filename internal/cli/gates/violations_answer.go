@@ -73,6 +73,7 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 	if o.why = strings.TrimSpace(o.why); o.why == "" {
 		return term.BadUsage(errors.New("--why is missing"), "for example: "+strings.TrimSpace(cmd.Example))
 	}
+
 	h, options, err := gauntletHere(cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -80,6 +81,7 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 	if owner, held, err := logdir.At(filepath.Join(h.Root, filepath.FromSlash(options.Project.Config.Gauntlet.LogDir))).Held(); err == nil && held {
 		return term.CannotRun(fmt.Errorf("another run is in progress (%s) and has already read the answers", owner), "wait for it to finish, then try again")
 	}
+
 	var answered openViolation
 	err = ledger.Open(h.StateDir, h.Root).Update(cmd.Context(), func(state *ledger.State) (err error) {
 		answered, err = o.answer(state, id, options.Project.Config.Gauntlet.SkipCritical)
@@ -88,12 +90,14 @@ func (o *answerOptions) run(cmd *cobra.Command, id string) error {
 	if err != nil {
 		return err
 	}
+
 	for _, err := range answered.write() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "stopgate: the answer is recorded, but cannot be written to the review file: %v\n", err)
 	}
 	if o.asJSON {
 		return term.PrintJSON(cmd.OutOrStdout(), answered)
 	}
+
 	after := "the next review verifies it"
 	if o.standing == review.Skipped {
 		after = "the next run shows it as a warning"
@@ -174,10 +178,12 @@ func answerIn(text []byte, v *review.Violation) (edited []byte, found bool, err 
 	if i < 0 {
 		return nil, false, nil
 	}
+
 	document, err := hujson.Parse(text)
 	if err != nil {
 		return nil, false, err
 	}
+
 	type change struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
@@ -193,6 +199,7 @@ func answerIn(text []byte, v *review.Violation) (edited []byte, found bool, err 
 	if err := document.Patch(patch); err != nil {
 		return nil, false, err
 	}
+
 	edited = document.Pack()
 	if file, err = review.ParseFile(edited); err != nil {
 		return nil, false, err

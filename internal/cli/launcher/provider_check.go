@@ -77,6 +77,7 @@ func checksFor(names, env []string) (providerChecks, error) {
 	if err != nil {
 		return nil, forLaunch(err)
 	}
+
 	if len(names) == 0 {
 		names = config.Names()
 	}
@@ -84,6 +85,7 @@ func checksFor(names, env []string) (providerChecks, error) {
 		_, err := config.Choose("")
 		return nil, forLaunch(err)
 	}
+
 	for _, name := range names {
 		if name == "" {
 			return nil, term.BadUsage(errors.New("the provider's name is empty"), "see: stopgate provider list")
@@ -92,6 +94,7 @@ func checksFor(names, env []string) (providerChecks, error) {
 			return nil, forLaunch(err)
 		}
 	}
+
 	checks := providerChecks{}
 	for _, name := range config.Names() {
 		if slices.Contains(names, name) {
@@ -126,6 +129,7 @@ func (l providerChecks) ask(cmd *cobra.Command, env []string, quiet bool) error 
 	if len(targets) == 0 {
 		return nil
 	}
+
 	program, err := here.FindProgram("stopgated", env)
 	if err != nil {
 		return err
@@ -134,15 +138,18 @@ func (l providerChecks) ask(cmd *cobra.Command, env []string, quiet bool) error 
 	if err != nil {
 		return err
 	}
+
 	// Not by SIGPIPE: it would also tell of a stopgated that dies before it has read.
 	ctx, stop := term.UntilSignal(cmd)
 	defer stop()
+
 	progress := func() {}
 	if file, ok := term.IsScreen(cmd.OutOrStdout()); ok && !quiet {
 		s := term.NewScreen(file)
 		progress = func() { s.Draw([]string{l.progress()}) }
 		defer s.Draw(nil)
 	}
+
 	progress()
 	result := process.Run(ctx, process.Command{
 		Args:    []string{program, "provider-check"},
@@ -155,6 +162,7 @@ func (l providerChecks) ask(cmd *cobra.Command, env []string, quiet bool) error 
 			progress()
 		}},
 	})
+
 	if ctx.Err() != nil {
 		return term.Interrupted()
 	}

@@ -55,17 +55,20 @@ func InstallSlashCommands(out io.Writer, scope settings.Scope, root, program str
 	if err != nil {
 		return err
 	}
+
 	for _, c := range slashCommands {
 		if text, err := os.ReadFile(c.path(dir)); err == nil && !isOurSlashCommand(text) {
 			return term.WithHint(fmt.Errorf("%s exists and was not written by stopgate", c.path(dir)), "move it, then run this again")
 		}
 	}
+
 	for _, c := range slashCommands {
 		path, text := c.path(dir), c.text(program)
 		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 			fmt.Fprintf(out, "/%s is in %s already\n", c.name, path)
 			continue
 		}
+
 		err := jsonfile.WithLock(path, func(f *jsonfile.File) error {
 			if f.Exists {
 				return f.Write(text)

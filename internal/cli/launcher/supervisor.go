@@ -50,6 +50,7 @@ func newSupervisorSwitch(word string, on bool) *cobra.Command {
 	if !on {
 		short = "Turn reviews of a session off"
 	}
+
 	cmd := &cobra.Command{
 		Use:   word,
 		Short: short,
@@ -73,6 +74,7 @@ do the same; install them with: stopgate hooks install --slash-commands`,
 			return nil
 		},
 	}
+
 	cmd.Flags().StringVar(&id, "session", "", sessionUsage)
 	term.CompleteFlag(cmd, "session", reviewedSessions)
 	return cmd
@@ -164,6 +166,7 @@ session and without --session, list the sessions that were reviewed.`,
 		}
 		return readSupervised(dir, session)
 	})
+
 	cmd.Flags().StringVar(&id, "session", "", sessionUsage)
 	term.CompleteFlag(cmd, "session", reviewedSessions)
 	return cmd

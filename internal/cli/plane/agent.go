@@ -68,10 +68,12 @@ func (p *Daemon) agents(ctx context.Context, f daemonapi.Filter, all bool) ([]da
 	if err != nil || !all {
 		return listed, err
 	}
+
 	runs, err := p.Runs(ctx, runsFilter)
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range runs {
 		r := &runs[i]
 		if slices.ContainsFunc(agents, func(a daemonapi.Agent) bool { return a.Owner == r.ID }) {
@@ -112,11 +114,13 @@ func agentLines(agents []daemonapi.Agent, now time.Time, p term.Paint, width, he
 	if len(agents) == 0 {
 		return []string{term.Cut("no agents", width), p.Faint(term.Cut("list what you can start: stopgate start", width))}
 	}
+
 	head := []string{"ID", "NAME", "OWNER", "STEP", "STATUS", "SIGNAL", "AGE"}
 	costs := slices.ContainsFunc(agents, func(a daemonapi.Agent) bool { return a.USD > 0 })
 	if costs {
 		head = append(head, "COST")
 	}
+
 	rows := [][]string{head}
 	var away []daemonapi.Away
 	for i := range agents {
@@ -127,6 +131,7 @@ func agentLines(agents []daemonapi.Agent, now time.Time, p term.Paint, width, he
 		}
 		rows = append(rows, row)
 	}
+
 	colour := withHosts(rows, 1, p, away, func(row, column int, text string) string {
 		if column == 4 {
 			return inState(p, agents[row].Status, text)

@@ -76,6 +76,7 @@ func (p *Daemon) terminalOf(ctx context.Context, id string) (daemonapi.Terminal,
 	if err != nil {
 		return daemonapi.Terminal{}, err
 	}
+
 	logs := "see what it did: stopgate agent logs " + shortID(a.ID)
 	switch {
 	case a.Host != "":
@@ -95,6 +96,7 @@ func (p *Daemon) terminalOf(ctx context.Context, id string) (daemonapi.Terminal,
 			return *a.Terminal, err
 		}
 	}
+
 	p.tellLast(&a)
 	return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s has ended", agentTitle(&a)), logs)
 }

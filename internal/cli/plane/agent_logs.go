@@ -124,6 +124,7 @@ func eventOf(m daemonapi.Message) transcript.Event {
 func (t *talk) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	status, err := t.Status(ctx)
 	if err != nil {
 		return err
@@ -131,6 +132,7 @@ func (t *talk) follow(ctx context.Context) error {
 	news, ended := t.news(ctx, t.agent.Owner, status.Events)
 	tick := time.NewTicker(talkEvery)
 	defer tick.Stop()
+
 	for look := true; ; {
 		if look {
 			if err := t.ask(ctx); err != nil {
@@ -143,6 +145,7 @@ func (t *talk) follow(ctx context.Context) error {
 		if t.agent.Status == "exited" {
 			return nil
 		}
+
 		select {
 		case <-ctx.Done():
 			return term.WithCode(nil, term.ExitInterrupted)
@@ -221,6 +224,7 @@ func (t *talk) lines(e transcript.Event) []string {
 	if !e.Time.IsZero() {
 		stamp = e.Time.Local().Format(time.TimeOnly)
 	}
+
 	mark, colour, whole := " ", func(text string) string { return text }, true
 	switch e.Kind {
 	case transcript.Prompt:
@@ -236,6 +240,7 @@ func (t *talk) lines(e transcript.Event) []string {
 	case transcript.Fault:
 		mark, colour = "✗", t.paint.Red
 	}
+
 	room := max(1, t.width-len(stamp)-3)
 	text := []string{term.Cut(plain.Line(e.Text), room)}
 	if whole {

@@ -78,6 +78,7 @@ func (p *Daemon) install(ctx context.Context, force bool) error {
 	if err != nil {
 		return err
 	}
+
 	if old == unit {
 		fmt.Fprintf(p.out, "%s is already installed\n", term.Shown(path))
 	} else {
@@ -86,6 +87,7 @@ func (p *Daemon) install(ctx context.Context, force bool) error {
 		}
 		fmt.Fprintf(p.out, "wrote %s\n", term.Shown(path))
 	}
+
 	if old == unit && systemctl(ctx, "is-active", "--quiet", unitName) == nil {
 		fmt.Fprintln(p.out, "the daemon is running under systemd")
 		return nil
@@ -93,6 +95,7 @@ func (p *Daemon) install(ctx context.Context, force bool) error {
 	if !hasSystemctl() {
 		return p.byHand("enable --now")
 	}
+
 	// The daemon that runs makes room only for one that systemd can start.
 	if err := systemctl(ctx, "show-environment"); err != nil {
 		hint := "nothing else was changed; once systemd runs for this user, run: systemctl --user daemon-reload, stopgate daemon stop, systemctl --user enable --now " + unitName
@@ -115,16 +118,19 @@ func (p *Daemon) Uninstall(ctx context.Context, force bool) error {
 	if err != nil {
 		return err
 	}
+
 	if old == "" {
 		fmt.Fprintf(p.out, "%s is not installed\n", term.Shown(path))
 		return nil
 	}
+
 	if !hasSystemctl() {
 		if err := p.removeUnit(path); err != nil {
 			return err
 		}
 		return p.byHand("daemon-reload")
 	}
+
 	// A systemd that cannot be told must not keep the file there.
 	disabled := p.tellSystemd(ctx, []string{"disable", "--now", unitName})
 	if err := p.removeUnit(path); err != nil {

@@ -44,12 +44,14 @@ func (p *Daemon) wake(ctx context.Context) (started bool, err error) {
 	case !ending(err):
 		return false, err
 	}
+
 	// Two commands at once start one daemon: the second waits for the first.
 	release, err := lockfile.Acquire(ctx, filepath.Join(p.stateDir, "daemon-start.lock"), startPatience)
 	if err != nil {
 		return false, p.noPlace(ctx, err)
 	}
 	defer release()
+
 	if running, _, err := p.settle(ctx, startPatience); running != nil || err != nil {
 		return false, err
 	}
@@ -86,6 +88,7 @@ func (p *Daemon) hung() error {
 func (p *Daemon) settle(ctx context.Context, patience time.Duration) (running *daemonapi.Version, was bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		version, err := p.Version(limited)
 		switch {
@@ -98,6 +101,7 @@ func (p *Daemon) settle(ctx context.Context, patience time.Duration) (running *d
 		case !ending(err) && limited.Err() == nil:
 			return nil, was, err
 		}
+
 		if held, err := p.held(); err != nil || !held {
 			return nil, was, err
 		}
@@ -199,11 +203,13 @@ func (p *Daemon) readReady(ctx context.Context, ready io.Reader, ended func() st
 		Error string `json:"error"`
 		Hint  string `json:"hint"`
 	}
+
 	const longest = 64 << 10
 	line, err := bufio.NewReader(io.LimitReader(ready, longest)).ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &word)
 	}
+
 	hint := "its log is " + log
 	switch {
 	case err == nil && word.Ready:

@@ -40,11 +40,13 @@ func (s *decisionShow) lines() []string {
 		about += ", agent " + shortID(s.Decision.Agent)
 	}
 	about += asOf(s.Away)
+
 	lines := []string{s.paint.Bold(term.Cut("decision "+shortID(s.ID)+" about "+decisionAbout(s.Decision), s.width)), s.paint.Faint(term.Cut(about, s.width))}
 	if s.Resolved != nil {
 		lines = append(lines, s.asked()...)
 		return append(lines, term.Cut("settled at "+term.Clock(*s.Resolved, s.now)+": "+settledBy(s.Decision), s.width))
 	}
+
 	if s.Details != nil {
 		lines = append(lines, s.details()...)
 	}
@@ -53,6 +55,7 @@ func (s *decisionShow) lines() []string {
 	lines = append(lines, s.asked()...)
 	lines = append(lines, s.options()...)
 	lines = append(lines, "")
+
 	for _, line := range term.Wrap(howToAnswer(s.Decision), s.width) {
 		lines = append(lines, s.paint.Faint(line))
 	}
@@ -140,6 +143,7 @@ func (s *decisionShow) asked() (lines []string) {
 	if a == nil || a.Plan == "" && a.Input == "" && len(a.Questions) == 0 {
 		return s.context("? ", "")
 	}
+
 	head, text := "The agent asks:", a.Input
 	switch {
 	case len(a.Questions) > 1:
@@ -151,6 +155,7 @@ func (s *decisionShow) asked() (lines []string) {
 	case s.Source == "approval":
 		head = "The agent asks for permission to use " + cmp.Or(plain.Line(a.Tool), "a tool") + ":"
 	}
+
 	var all []string
 	for i := range a.Questions {
 		all = append(all, a.Questions[i].Question)
@@ -158,6 +163,7 @@ func (s *decisionShow) asked() (lines []string) {
 			lines = append(lines, s.question(&a.Questions[i], fmt.Sprintf("  %d. ", i+1))...)
 		}
 	}
+
 	if len(all) == 0 {
 		lines = term.Wrapped("  ", text, s.width)
 	} else {

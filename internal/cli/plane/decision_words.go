@@ -46,6 +46,7 @@ func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 	if d == nil {
 		return nil
 	}
+
 	var lines []string
 	mark := "? "
 	for line := range strings.Lines(d.Context) {
@@ -57,6 +58,7 @@ func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 	if d.Resolved != nil {
 		return append(lines, term.Cut("settled at "+term.Clock(*d.Resolved, *d.Resolved)+": "+settledBy(d), width))
 	}
+
 	names := 0
 	for _, o := range d.Options {
 		names = max(names, term.Cells(plain.Line(o.Name)))
@@ -68,6 +70,7 @@ func decisionLines(p term.Paint, d *daemonapi.Decision, width int) []string {
 		}
 		lines = append(lines, term.Cut(fmt.Sprintf("  %d  %s  %s", o.Number, term.Pad(plain.Line(o.Name), names), text), width))
 	}
+
 	line := "  → " + answerLine(d)
 	if d.TakesWords() && len(d.Questions()) == 0 {
 		line += "   or: -m TEXT"

@@ -178,6 +178,7 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 	case !isToken(word.Agent):
 		return term.BadUsage(fmt.Errorf("invalid --agent %s", term.Shown(word.Agent)), "list agents with: stopgate agent list")
 	}
+
 	state, err := paths.StateDir()
 	if err != nil {
 		return err
@@ -186,12 +187,14 @@ func emit(cmd *cobra.Command, name string, word event.Word, said string) error {
 	if word.Agent, err = agents.meant(word.Agent); err != nil {
 		return err
 	}
+
 	path, _ := paths.GlobalConfig()      // without a home there is none
 	global, _ := config.LoadGlobal(path) // what it cannot read is at its default
 	record := event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &word}
 	if _, err := stop.Journal(state, global).Append(&record); err != nil {
 		return err
 	}
+
 	fmt.Fprintln(cmd.OutOrStdout(), said)
 	if !daemonRuns(cmd.Context(), state) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "stopgate: the daemon is not running; it reads this when it starts")

@@ -51,6 +51,7 @@ func readSignal(text string) (agentSignal, error) {
 	if text == "" {
 		return agentSignal{}, errors.New("the signal is empty")
 	}
+
 	if !strings.HasPrefix(text, "{") {
 		var word string
 		if json.Unmarshal([]byte(text), &word) != nil {
@@ -58,6 +59,7 @@ func readSignal(text string) (agentSignal, error) {
 		}
 		return checkSignal(agentSignal{kind: word})
 	}
+
 	var object struct {
 		Kind, Action, Message *string
 		Data                  map[string]json.RawMessage
@@ -69,6 +71,7 @@ func readSignal(text string) (agentSignal, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return agentSignal{}, errors.New("unexpected text after the signal's JSON object")
 	}
+
 	s := agentSignal{}
 	switch {
 	case object.Kind != nil && object.Action != nil && *object.Kind != *object.Action:
@@ -80,6 +83,7 @@ func readSignal(text string) (agentSignal, error) {
 	default:
 		return agentSignal{}, errors.New(`the signal has no "kind"`)
 	}
+
 	if object.Message != nil {
 		s.message = *object.Message
 	}

@@ -231,6 +231,7 @@ func jobLines(all []daemonapi.Job, now time.Time, p term.Paint, width, height in
 	if len(all) == 0 {
 		return []string{term.Cut("no jobs", width), p.Faint(term.Cut("add one with: stopgate job add COMMAND", width))}
 	}
+
 	rows := [][]string{{"ID", "PROJECT", "COMMAND", "STATUS", "HOST", "AGE", ""}}
 	for i := range all {
 		j := &all[i]
@@ -243,6 +244,7 @@ func jobLines(all []daemonapi.Job, now time.Time, p term.Paint, width, height in
 			term.Age(j.Added, now), plain.Line(cmp.Or(j.Reason, strings.Join(j.Waits, "; "))),
 		})
 	}
+
 	lines := term.Table(rows, width, term.Headed(p, func(row, column int, text string) string {
 		if column == 3 {
 			return jobColour(p, jobStatus(&all[row]), text)
@@ -303,11 +305,13 @@ func (s jobShow) Lines(p term.Paint, width, height int) []string {
 	if old := jobsAsOf(j); old != "" {
 		lines = append(lines, p.Yellow(term.Cut("  "+old, width)))
 	}
+
 	row := func(name, text string) {
 		if text != "" {
 			lines = append(lines, term.Wrapped(fmt.Sprintf("  %-10s ", name), plain.Line(text), width)...)
 		}
 	}
+
 	row("project", j.Project)
 	row("command", strings.Join(append([]string{j.Command}, j.Args...), " "))
 	row("needs", strings.Join(j.Needs, ", "))
@@ -317,6 +321,7 @@ func (s jobShow) Lines(p term.Paint, width, height int) []string {
 	if j.Reserve > 0 {
 		row("reserves", dollars(j.Reserve))
 	}
+
 	row("added", j.Added.Local().Format("2006-01-02 15:04:05")+" on "+j.By)
 	if j.Attempt > 0 {
 		row("attempt", fmt.Sprintf("%d, on %s, %s", j.Attempt, j.Host, attemptWord(j)))
@@ -328,6 +333,7 @@ func (s jobShow) Lines(p term.Paint, width, height int) []string {
 	if j.USD > 0 {
 		row("cost", dollars(j.USD))
 	}
+
 	for _, why := range j.Waits {
 		row("waits", why)
 	}
@@ -336,6 +342,7 @@ func (s jobShow) Lines(p term.Paint, width, height int) []string {
 			row("refused", host+": "+j.Refused[host])
 		}
 	}
+
 	if j.Decided != "" {
 		row("decided", j.Decided+", on "+j.DecidedOn+", when its machine was lost")
 	}

@@ -78,6 +78,7 @@ func (s *ownerShow) Facts() (all []term.Fact) {
 		if v.Error != "" {
 			text += ": " + plain.Line(v.Error)
 		}
+
 		if v.Finished == nil {
 			all = append(all, term.Fact{Text: text, At: at})
 		}
@@ -86,6 +87,7 @@ func (s *ownerShow) Facts() (all []term.Fact) {
 			all = append(all, term.Fact{Text: text, At: at})
 		}
 	}
+
 	if d := o.Decision; d != nil && d.Resolved == nil {
 		text := fmt.Sprintf("%s waits for a decision: %s; answer with: %s", title(o), plain.Line(d.Context), answerLine(d))
 		all = append(all, term.Fact{Text: text, At: d.Created})

@@ -225,6 +225,7 @@ func ownerLines(owners []daemonapi.Owner, status string, now time.Time, p term.P
 	if len(owners) == 0 {
 		return []string{term.Cut("no pipelines", width), p.Faint(term.Cut("list what you can start: stopgate start", width))}
 	}
+
 	rows := [][]string{{"ID", "NAME", "PROJECT", "STEP", "STATUS", "AGE", ""}}
 	var away []daemonapi.Away
 	for i := range owners {
@@ -236,6 +237,7 @@ func ownerLines(owners []daemonapi.Owner, status string, now time.Time, p term.P
 		away = append(away, o.Away)
 		rows = append(rows, []string{shortID(o.ID), plain.Line(o.Name), plain.Line(filepath.Base(o.Project)), step, o.Status, term.Age(o.Created, now), what(o)})
 	}
+
 	colour := withHosts(rows, 1, p, away, func(row, column int, text string) string {
 		if column == 4 || column == 6 {
 			return inState(p, owners[row].Status, text)

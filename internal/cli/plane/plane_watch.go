@@ -35,6 +35,7 @@ func gone() error {
 func (p *Daemon) Watch(ctx context.Context, owner string, look func(context.Context) (term.Glimpse, error)) error {
 	v := term.NewViewer(p.out, p.asJSON)
 	defer v.Close()
+
 	lost := time.Time{}
 	for {
 		err := p.attend(ctx, owner, look, v)
@@ -52,6 +53,7 @@ func (p *Daemon) Watch(ctx context.Context, owner string, look func(context.Cont
 		case lost.IsZero():
 			return err
 		}
+
 		if time.Since(lost) > reconnectPatience {
 			return gone()
 		}

@@ -123,6 +123,7 @@ func printPruned(out io.Writer, r daemonapi.Pruned) {
 	if r.DryRun {
 		word = "would remove"
 	}
+
 	for i, o := range r.Owners {
 		if i == mostPruned {
 			fmt.Fprintf(out, "  … and %d more (--json lists all)\n", len(r.Owners)-mostPruned)
@@ -131,6 +132,7 @@ func printPruned(out io.Writer, r daemonapi.Pruned) {
 		kind := daemonapi.KindWord(o.Kind)
 		fmt.Fprintf(out, "  %s %s %s, %s %s ago, %s\n", kind, shortID(o.ID), plain.Line(o.Name), o.Status, term.Age(o.Ended, time.Now()), plain.Size(o.Bytes))
 	}
+
 	pipelines, runs := 0, 0
 	for _, o := range r.Owners {
 		if o.Kind == "run" {
@@ -139,6 +141,7 @@ func printPruned(out io.Writer, r daemonapi.Pruned) {
 			pipelines++
 		}
 	}
+
 	fmt.Fprintf(out, "%s %s and %s: %s, %s\n", word, plain.Count(pipelines, "pipeline"), plain.Count(runs, "agent run"), plain.Count(r.Files, "file"), plain.Size(r.Bytes))
 	if r.Events > 0 {
 		fmt.Fprintf(out, "trimmed %s from the store\n", plain.Count(r.Events, "event"))

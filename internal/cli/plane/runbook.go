@@ -67,6 +67,7 @@ func hands(cmd *cobra.Command, options ...string) *cobra.Command {
 		if err != nil {
 			return err
 		}
+
 		words := []string{"runbook", cmd.Name()}
 		if *asJSON {
 			words = append(words, "--json")

@@ -97,10 +97,12 @@ func scheduleLines(all []daemonapi.Schedule, projects bool, now time.Time, p ter
 	if len(all) == 0 {
 		return []string{term.Cut("no schedules", width), p.Faint(term.Cut(`add one to a command or a pipeline of a runbook: schedule = "0 3 * * 1-5"`, width))}
 	}
+
 	head := []string{"NAME", "SCHEDULE", "NEXT", "LAST", ""}
 	if projects {
 		head = append([]string{"PROJECT"}, head...)
 	}
+
 	rows := [][]string{head}
 	off := false
 	for i := range all {
@@ -113,6 +115,7 @@ func scheduleLines(all []daemonapi.Schedule, projects bool, now time.Time, p ter
 		rows = append(rows, row)
 		off = off || !s.On
 	}
+
 	lines := term.Table(rows, width, term.Headed(p, func(_, _ int, text string) string { return text }))
 	if off {
 		lines = append(lines, p.Yellow(term.Cut("schedules are off here; turn them on with: stopgate schedule on", width)))

@@ -141,6 +141,7 @@ func (o *startOptions) run(ctx context.Context, p *Daemon, h *here.Place, args [
 	if err != nil {
 		return err
 	}
+
 	owner, err := insist(ctx, p, func() (daemonapi.Owner, error) { return p.Start(ctx, request) })
 	switch {
 	case err != nil && o.host != "":
@@ -148,6 +149,7 @@ func (o *startOptions) run(ctx context.Context, p *Daemon, h *here.Place, args [
 	case err != nil:
 		return p.otherCommand(ctx, err, h, args[0])
 	}
+
 	notice(p, &owner)
 	if owner.Job != "" {
 		return o.tellJob(p, &owner)
@@ -159,6 +161,7 @@ func (o *startOptions) run(ctx context.Context, p *Daemon, h *here.Place, args [
 	if !o.follow {
 		return p.tellStarted(&owner)
 	}
+
 	if _, drawn := term.IsScreen(p.out); !p.asJSON && !drawn {
 		fmt.Fprintln(p.errOut, title(&owner)+" started")
 	}

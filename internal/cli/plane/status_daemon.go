@@ -42,11 +42,13 @@ const longestState = 120
 func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 	ctx, cancel := context.WithTimeout(ctx, statusPatience)
 	defer cancel()
+
 	c := daemonapi.At(stateDir)
 	status, err := c.Status(ctx)
 	if IsDown(err) {
 		return &DaemonStatus{Needed: needsDaemon(stateDir, "")}
 	}
+
 	d := &DaemonStatus{Running: true, other: c.Skew()}
 	if err == nil {
 		d.Status = &status
@@ -62,6 +64,7 @@ func ReadDaemon(ctx context.Context, stateDir string) *DaemonStatus {
 			d.Fleet = &fleet
 		}
 	}
+
 	if err != nil {
 		d.Fault = err.Error()
 	}
@@ -80,6 +83,7 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	case d.Status != nil:
 		row("daemon", d.line(), "")
 	}
+
 	if d.Fault != "" {
 		row("daemon", p.Red("running, but does not answer: "+plain.Line(d.Fault)), "stopgate daemon status")
 	}
@@ -91,6 +95,7 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 			row("problem", p.Red(plain.Line(trouble)), "stopgate daemon status")
 		}
 	}
+
 	if d.Status != nil && d.Status.Schedules != nil {
 		s := d.Status.Schedules
 		row("schedule", fmt.Sprintf("%d on, the next at %s", s.Count, s.Next.Local().Format("Mon 15:04")), "stopgate schedule list --all")
@@ -101,6 +106,7 @@ func (d *DaemonStatus) Print(p term.Paint, row func(name, text, hint string)) {
 	if len(d.Agents) > 0 {
 		row("agents", d.agents(), "stopgate agent list")
 	}
+
 	const most = 3
 	for i := range d.Open[:min(len(d.Open), most)] {
 		decision := &d.Open[i]

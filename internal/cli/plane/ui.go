@@ -66,6 +66,7 @@ func (o *uiOptions) check() error {
 	if err := trust.RequirePerson("open the web page", o.yes); err != nil {
 		return err
 	}
+
 	switch {
 	case o.Off && o.SignOut, (o.Off || o.SignOut) && (o.Listen != "" || o.open):
 		return term.BadUsage(errors.New("--off and --sign-out cannot be combined with other flags"), "see: stopgate help ui")
@@ -77,6 +78,7 @@ func (o *uiOptions) check() error {
 	if _, _, err := net.SplitHostPort(o.Listen); o.Listen != "" && err != nil {
 		return term.BadUsage(fmt.Errorf("--listen %q: %w", o.Listen, err), "for example: --listen :8443, or --listen 192.168.1.5:8443")
 	}
+
 	for _, path := range []*string{&o.Cert, &o.Key} {
 		if *path == "" {
 			continue
@@ -139,6 +141,7 @@ func (v uiView) Print(out io.Writer) {
 		fmt.Fprintln(out, signedOut)
 		return
 	}
+
 	fmt.Fprintf(out, "the web page is on: %s\n", v.URL)
 	if v.Remote != "" {
 		fmt.Fprintf(out, "for other machines: %s\n", v.Remote)
@@ -147,11 +150,13 @@ func (v uiView) Print(out io.Writer) {
 	if v.QR != "" {
 		fmt.Fprintln(out, v.QR)
 	}
+
 	until := ""
 	if v.Expires != nil {
 		until = ", until " + v.Expires.Local().Format("15:04")
 	}
 	fmt.Fprintf(out, "%s\n  %s\n", paint.Faint("This link signs one browser in, once"+until+":"), v.Link)
+
 	if v.Code != "" {
 		half := len(v.Code) / 2
 		fmt.Fprintf(out, "%s %s\n", paint.Faint("Or type the code there:"), v.Code[:half]+"-"+v.Code[half:])

@@ -104,6 +104,7 @@ func (f *agentFlags) gateway() (registry.EntryGateway, error) {
 			return g, errors.New("--url needs --transport openclaw-http or --transport webhook")
 		}
 	}
+
 	http := g.Transport == registry.ViaOpenClawHTTP || g.Transport == registry.ViaWebhook
 	for _, flag := range []struct {
 		name     string

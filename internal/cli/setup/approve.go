@@ -122,6 +122,7 @@ func (a *approval) only(names []string) error {
 	for _, name := range names {
 		left[name] = true
 	}
+
 	for i := range a.all {
 		w := &a.all[i]
 		w.Touches = slices.DeleteFunc(w.Touches, func(t protect.Touch) bool {
@@ -135,11 +136,13 @@ func (a *approval) only(names []string) error {
 			return !wanted
 		})
 	}
+
 	a.all = slices.DeleteFunc(a.all, func(w protect.Waiting) bool { return len(w.Touches) == 0 })
 	names = slices.DeleteFunc(names, func(name string) bool { return !left[name] })
 	if len(names) == 0 {
 		return nil
 	}
+
 	found, err := a.place.At(a.cmd.Context(), names)
 	if err != nil {
 		return err
@@ -213,6 +216,7 @@ func (a *approval) approve(yes bool) error {
 		fmt.Fprintln(out, "nothing is waiting for approval")
 		return nil
 	}
+
 	for _, w := range a.all {
 		a.heading(w)
 		for _, t := range w.Touches {
@@ -222,6 +226,7 @@ func (a *approval) approve(yes bool) error {
 			}
 		}
 	}
+
 	if !yes {
 		ask := question.Asker{In: bufio.NewReader(a.cmd.InOrStdin()), Out: out}
 		if ok, err := ask.Agreed("Approve "+plain.Count(a.count(), "file")+"?", "no"); err != nil || !ok { // no answer is no
@@ -229,6 +234,7 @@ func (a *approval) approve(yes bool) error {
 			return term.ErrSilent
 		}
 	}
+
 	for _, w := range a.all {
 		if err := w.Place.Approve(a.cmd.Context(), w.Touches); err != nil {
 			return term.WithCode(err, term.ExitCouldNotRun)

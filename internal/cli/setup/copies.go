@@ -130,12 +130,14 @@ func (f *finder) programs() {
 				f.add(Copy{What: name, Path: path, Stale: "it points to a program that does not exist", Help: "rm " + settings.ShellCommand(path)})
 			}
 			seen[path] = true
+
 			path, err := exec.LookPath(path)
 			place := filepath.Join(real(dir), name)
 			if err != nil || real(path) == f.self || seen[place+"\x00"] {
 				continue
 			}
 			seen[place+"\x00"] = true
+
 			c := Copy{What: name, Path: path}
 			switch a := f.ask(path); {
 			case a.err != nil:
@@ -266,10 +268,12 @@ func (f *finder) hooks() {
 	if err != nil {
 		return
 	}
+
 	dirs := []string{cwd}
 	if state, err := paths.StateDir(); err == nil {
 		dirs = worktrees(append(dirs, trust.NewStore(state).Roots()...))
 	}
+
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		files := settings.Inspect(dir)

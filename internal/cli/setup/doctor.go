@@ -142,6 +142,7 @@ func (e examination) Print(out io.Writer) {
 			fmt.Fprintf(out, "      %s\n", p.Faint("→ "+f.Hint))
 		}
 	}
+
 	switch {
 	case e.Partly():
 		fmt.Fprintln(out, p.Red("stops are enforced, but a part of the configuration is not: see DEAD above"))

@@ -23,12 +23,14 @@ func (f form) checks(found []proposal) (all []newCheck, err error) {
 		fmt.Fprintln(f.Out, "  No test or lint command was found in this project's files.")
 	}
 	fmt.Fprintln(f.Out, "  COMMAND or NAME=COMMAND, one per line; an empty line ends the list.")
+
 	for i := 0; ; i++ {
 		proposed := proposal{}
 		if i < len(found) {
 			proposed = found[i]
 			fmt.Fprintln(f.Out, p.Faint("  "+plain.Line(proposed.why)+":"))
 		}
+
 		answer, err := f.Ask(fmt.Sprintf("Check %d", len(all)+1), proposed.command)
 		switch {
 		case err != nil:

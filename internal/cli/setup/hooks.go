@@ -56,6 +56,7 @@ func (f *scopeFlags) scope(cmd *cobra.Command) (scope settings.Scope, chosen boo
 func newHooksUninstall() *cobra.Command {
 	var where scopeFlags
 	var yes bool
+
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Remove the hooks (default: from every settings file in force here)",
@@ -77,6 +78,7 @@ scripts need --yes.`,
 			if err != nil {
 				return err
 			}
+
 			out := term.Prose(cmd.OutOrStdout())
 			if !chosen && !yes {
 				if err := agreeToUninstall(h, cmd.InOrStdin(), out); err != nil {
@@ -86,6 +88,7 @@ scripts need --yes.`,
 			return uninstall(h, out, only, chosen)
 		},
 	}
+
 	where.register(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; for scripts (agents are refused)")
 	return cmd
@@ -152,6 +155,7 @@ func uninstall(h *here.Place, out io.Writer, only settings.Scope, chosen bool) e
 		if !file.Scope.Editable() || chosen && file.Scope != only {
 			continue
 		}
+
 		removed, err := launcher.UninstallSlashCommands(out, file.Scope, h.Root)
 		found, failed = found || removed, errors.Join(failed, err)
 		changed := false
@@ -166,6 +170,7 @@ func uninstall(h *here.Place, out io.Writer, only settings.Scope, chosen bool) e
 			fmt.Fprintf(out, "removed the hooks from %s\n", file.Path)
 		}
 	}
+
 	if !found && failed == nil {
 		fmt.Fprintln(out, "the hooks are not installed here")
 	}

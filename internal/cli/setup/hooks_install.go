@@ -159,6 +159,7 @@ func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 			"to have them in the settings of this project instead, first run: "+plain.Line(plugin.Disable()),
 		)
 	}
+
 	path, err := settings.Path(scope, h.Root)
 	if err != nil {
 		return target{}, err
@@ -167,6 +168,7 @@ func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 	if to.command, err = command(scope); err != nil {
 		return to, err
 	}
+
 	for _, file := range files {
 		living := slices.ContainsFunc(file.Entries, settings.Entry.Living)
 		switch {
@@ -182,6 +184,7 @@ func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 			)
 		}
 	}
+
 	if err := settings.Check(path, settings.Plan(to.command, nil, to.installed, 0)); err != nil {
 		return to, fmt.Errorf("cannot install the hooks: %w", err)
 	}

@@ -96,12 +96,14 @@ func hookViews(dir string) []hookView {
 		if view.renew = "stopgate hooks install"; file.Plugin != "" {
 			view.renew = file.Renew()
 		}
+
 		if file.Err != nil {
 			view.Error = file.Err.Error()
 		}
 		for _, fault := range file.Faults {
 			view.Faults = append(view.Faults, fault.String())
 		}
+
 		for _, e := range file.Entries {
 			view.Entries = append(view.Entries, viewOf(e))
 		}
@@ -127,6 +129,7 @@ func (s hooksStatus) Print(out io.Writer) {
 		default:
 			fmt.Fprintf(out, "%-8s %s\n", v.Scope, v.Path)
 		}
+
 		for _, fault := range v.Faults {
 			fmt.Fprintf(out, "         %s\n", p.Red("Claude Code ignores this file: "+fault))
 		}
@@ -136,6 +139,7 @@ func (s hooksStatus) Print(out io.Writer) {
 		if v.DisableAllHooks {
 			fmt.Fprintf(out, "         %s\n", p.Red("disableAllHooks is on"))
 		}
+
 		for _, e := range slices.Concat(v.Entries, v.Supervisor) {
 			command := plain.Name(e.Command)
 			if e.Matcher != "" {
@@ -154,6 +158,7 @@ func (s hooksStatus) Print(out io.Writer) {
 			}
 		}
 	}
+
 	if entries > 0 {
 		return
 	}

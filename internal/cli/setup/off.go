@@ -20,6 +20,7 @@ func NewOff() *cobra.Command {
 	var length time.Duration
 	var why string
 	var yes bool
+
 	cmd := &cobra.Command{
 		Use:   "off --for DURATION",
 		Short: "Turn stopgate off in this project for a while",
@@ -35,6 +36,7 @@ stopgate on`,
 			if length <= 0 || length > longestRecess {
 				return term.BadUsage(errors.New("--for must be more than 0 and at most 7d"), "for example: stopgate off --for 1h; to turn it on: stopgate on")
 			}
+
 			if err := trust.RequirePerson("turn stopgate off", yes); err != nil {
 				return err
 			}
@@ -42,6 +44,7 @@ stopgate on`,
 			if err != nil {
 				return err
 			}
+
 			now := time.Now()
 			recess := stop.Recess{Root: h.Root, Since: now, Until: now.Add(length), Why: why}
 			if err := recess.Begin(h.StateDir); err != nil {
@@ -51,6 +54,7 @@ stopgate on`,
 			return nil
 		},
 	}
+
 	cmd.Flags().Var((*term.DurationFlag)(&length), "for", "how long, such as 30m or 2h")
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the log and the status")
 	cmd.Flags().BoolVar(&yes, "yes", false, "work without a terminal; for scripts (agents are refused)")
@@ -70,6 +74,7 @@ again.`,
 			if err != nil {
 				return err
 			}
+
 			_, off := stop.InRecess(h.StateDir, h.Root, time.Now())
 			if err := stop.EndRecess(h.StateDir, h.Root); err != nil {
 				return err

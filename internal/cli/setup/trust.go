@@ -338,10 +338,12 @@ func showTrust(ctx context.Context, out io.Writer, h *here.Place, asJSON bool) e
 	if err != nil {
 		return err
 	}
+
 	remedy, why := trust.RemedyHere()
 	if standing.State == trust.Edited {
 		remedy = standing.Content.Remedy()
 	}
+
 	view := trustView{Standing: standing, Enforced: h.Enforces(), WhereEdited: remedy, Commands: []string{}, Deny: []string{}, Runbooks: []string{}}
 	var cfg contents
 	if !onlyOddjobs(h) {
@@ -354,6 +356,7 @@ func showTrust(ctx context.Context, out io.Writer, h *here.Place, asJSON bool) e
 			view.Deny = append(view.Deny, cfg.Denials()...)
 		}
 	}
+
 	if hasOddjobs(h) {
 		odd, err := viewOddjobs(h)
 		if err != nil {
@@ -361,6 +364,7 @@ func showTrust(ctx context.Context, out io.Writer, h *here.Place, asJSON bool) e
 		}
 		view.Oddjobs = &odd
 	}
+
 	if asJSON {
 		return term.PrintJSON(out, view)
 	}

@@ -125,6 +125,7 @@ func (u *uninstallation) run(ctx context.Context, in io.Reader, out io.Writer, y
 		u.tellLeft(ctx, out, "there is nothing to remove")
 		return nil
 	}
+
 	fmt.Fprintln(out, "This removes")
 	for _, s := range u.steps {
 		fmt.Fprintf(out, "  - %s\n", s.what)
@@ -134,12 +135,14 @@ func (u *uninstallation) run(ctx context.Context, in io.Reader, out io.Writer, y
 			return cmp.Or(err, errors.New("nothing was changed"))
 		}
 	}
+
 	var failed error
 	for _, s := range u.steps {
 		if err := s.do(ctx); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", s.what, err))
 		}
 	}
+
 	word := "done"
 	if failed != nil {
 		word = "not all of it could be removed"
@@ -176,6 +179,7 @@ func (u *uninstallation) listKept() {
 		if list := ignoreListOf(root); list.hasLogsLine() {
 			u.add("the line "+logsLine+" in "+string(list), nil)
 		}
+
 		for _, file := range settings.Inspect(root) {
 			key := file.Path
 			if file.Plugin != "" {
@@ -185,6 +189,7 @@ func (u *uninstallation) listKept() {
 				continue
 			}
 			seen[key] = true
+
 			if file.Err != nil {
 				u.add(fmt.Sprintf("%s may have hooks, but cannot be read: %v", file.Path, file.Err), nil)
 			} else if file.Scope == settings.Managed && len(file.Entries) > 0 {
@@ -194,6 +199,7 @@ func (u *uninstallation) listKept() {
 			}
 		}
 	}
+
 	if disk.Exists(u.GlobalPath) && config.FindEnforced(u.GlobalPath) != config.EnforcedFile {
 		u.add(u.GlobalPath+", with settings that stopgate did not write (agent-gauntlet reads it too)", nil)
 	}

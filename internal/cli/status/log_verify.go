@@ -65,6 +65,7 @@ func (v *verification) print(ctx context.Context) error {
 	if err != nil {
 		return term.WithCode(err, term.ExitCouldNotRun)
 	}
+
 	p := term.PaintFor(v.out)
 	mark, text := p.Green("✓"), plain.Count(r.Records, "record")
 	if r.Newer > 0 {
@@ -76,10 +77,12 @@ func (v *verification) print(ctx context.Context) error {
 	if len(r.Damage) > 0 {
 		mark, text = p.Red("✗"), text+", "+fmt.Sprintf("%d damaged", len(r.Damage))
 	}
+
 	fmt.Fprintf(v.out, "%s journal  %s\n", mark, text)
 	for _, d := range r.Damage {
 		fmt.Fprintf(v.out, "    at %s: %s\n", d.Position, d.What)
 	}
+
 	code, err := v.store(ctx, v.out)
 	if err == nil && code == term.ExitOK && len(r.Damage) > 0 {
 		code = term.ExitFailed

@@ -160,11 +160,13 @@ func look(ctx context.Context, h *here.Place) (*status, error) {
 	if h.GlobalErr != nil {
 		s.Global = h.GlobalErr.Error()
 	}
+
 	s.readHooks(settings.Inspect(h.Cwd))
 	if unread, found := settings.OutOfReach(h.Cwd, h.Root); found && len(s.Hooks) == 0 && s.Dead == "" {
 		s.Dead = unread.String() + ": " + unread.Then()
 	}
 	readTrust(h, s)
+
 	if h.HasProject {
 		checks, err := readGates(h.StateDir, h.Root)
 		if err != nil {
@@ -178,6 +180,7 @@ func look(ctx context.Context, h *here.Place) (*status, error) {
 			s.Exempt = h.Global.Exemptions(project.Config, os.Environ(), paths.ProjectConfig(h.Root), h.GlobalPath)
 		}
 	}
+
 	if recess, on := stop.InRecess(h.StateDir, h.Root, time.Now()); on {
 		s.Off = &recess
 	}
@@ -266,6 +269,7 @@ func (s *status) readStops(dir string) error {
 	open := map[string]bool{}
 	here := spellings{root: s.Root}
 	var reviews launcher.ReviewsStatus
+
 	for entry, err := range journal.New(dir, journal.Limits{}).Read(journal.Position{}) {
 		if err != nil {
 			return err
@@ -278,12 +282,14 @@ func (s *status) readStops(dir string) error {
 			open[r.Call] = true
 			continue
 		}
+
 		delete(open, r.Call)
 		reviews.Add(r)
 		if s.Stops = append(s.Stops, *r); len(s.Stops) > recentStops {
 			s.Stops = s.Stops[1:]
 		}
 	}
+
 	s.Open = len(open)
 	if reviews.Sessions > 0 {
 		s.Supervisor = &reviews
@@ -300,6 +306,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 		}
 		fmt.Fprintf(out, "%-8s %s\n", name, text)
 	}
+
 	row("project", term.Shown(s.Root), "")
 	switch {
 	case s.Config == "none":
@@ -318,6 +325,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	if s.Global != "" {
 		row("global", p.Yellow("the global config has errors: invalid sections fall back to the defaults"), "stopgate validate")
 	}
+
 	switch state := trust.State(s.Trust); {
 	case state == trust.Untrusted:
 		row("trust", p.Red("not approved: nothing is enforced"), "stopgate trust --show")
@@ -328,6 +336,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	default:
 		row("trust", s.Trust, "")
 	}
+
 	switch {
 	case len(s.Hooks) > 0:
 		row("hooks", s.reach.Where(), "")
@@ -338,6 +347,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	default:
 		row("hooks", p.Red("not installed: nothing is enforced"), "stopgate hooks install")
 	}
+
 	for _, exempt := range s.Exempt {
 		row("blocks", p.Yellow("none ("+exempt.Setting+"): "+exempt.Means), plain.Line(exempt.Remedy()))
 	}
@@ -351,6 +361,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	if s.Open > 0 {
 		row("pending", p.Yellow(plain.Count(s.Open, "stop")+" without an answer: the hook is still running, or was killed before it enforced anything"), "stopgate log")
 	}
+
 	if s.Gates != nil {
 		s.Gates.print(p, row)
 	}
@@ -362,6 +373,7 @@ func (s *status) write(out io.Writer, p term.Paint) error {
 	}
 	s.SessionsStatus.Print(p, row)
 	s.Daemon.Print(p, row)
+
 	if len(s.Stops) > 0 {
 		fmt.Fprintln(out, "\nlatest stops")
 	}

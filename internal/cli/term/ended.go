@@ -37,11 +37,13 @@ func UntilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 	if signal.Ignored(syscall.SIGPIPE) {
 		return ended, cancel
 	}
+
 	ended, giveUp := context.WithCancelCause(ended)
 	// The signal itself says nothing: a command that ends before it has read its input
 	// sends it too, and one who reads no more sends it only when we write.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
+
 	stopped := make(chan struct{})
 	go func() {
 		for readersStay(stopped, os.Stdout, os.Stderr) {
@@ -53,6 +55,7 @@ func UntilEnded(ctx context.Context) (ended context.Context, stop context.Cancel
 		}
 		giveUp(errBrokenPipe)
 	}()
+
 	return ended, sync.OnceFunc(func() {
 		signal.Stop(broken)
 		close(stopped)

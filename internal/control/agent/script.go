@@ -39,6 +39,7 @@ func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []
 	if a.Resume == "" {
 		return b
 	}
+
 	dir := ConfigDir(a.Run, a.Cwd, env)
 	switch {
 	case isEmpty(a.Resume, dir):
@@ -50,10 +51,12 @@ func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []
 			b.spent, b.anew = true, "it began in "+at+", and this agent runs in "+a.Cwd
 		}
 	}
+
 	b.resume = b.anew == ""
 	if b.resume || a.Whole {
 		return b
 	}
+
 	first, err := agentdir.At(stateDir, a.Resume) // a session has the id of the agent that began it
 	if err != nil {
 		return b

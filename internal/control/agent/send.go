@@ -105,6 +105,7 @@ func (c Clients) message(agent, key, text string) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	at, err := own.Terminal()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, notRunning()
@@ -112,6 +113,7 @@ func (c Clients) message(agent, key, text string) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if ends(text) {
 		return nil, &errand.Failure{Why: fmt.Sprintf("Claude Code would exit on %q", strings.TrimSpace(text))}
 	}
@@ -184,6 +186,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 		m.makeRoom(ctx)
 		return false, nil
 	}
+
 	_, err = m.driver.Create(ctx, driver.Order{Session: m.session, Commands: []string{m.text}, Key: m.key})
 	m.driven = time.Now()
 	var refused *driver.RefusedError
@@ -234,6 +237,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	if settled, err := outcome(q); settled {
 		return true, err
 	}
+
 	state := q.Commands[0].Stopgate.State
 	if !errand.Runs(m.errand) {
 		m.takeBack()
@@ -242,6 +246,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 		}
 		return true, notRunning()
 	}
+
 	every := driveEvery
 	if state == queue.Waiting {
 		every = watchEvery
@@ -249,6 +254,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	if time.Since(m.driven) < every {
 		return false, nil
 	}
+
 	m.driven = time.Now()
 	if state == queue.Waiting {
 		if view := m.screen(ctx, q); view.State != terminal.Ready && !view.Holds(m.text) {
@@ -304,6 +310,7 @@ func (m *message) held(in terminal.State) (done bool, err error) {
 	if in != m.hiding {
 		m.hidden, m.hiding = 0, in
 	}
+
 	most, why := 0, ""
 	switch {
 	case in == terminal.Dialog && state != presence.Asking:
@@ -314,6 +321,7 @@ func (m *message) held(in terminal.State) (done bool, err error) {
 		m.hidden = 0
 		return false, nil
 	}
+
 	if m.hidden++; m.hidden < most {
 		return false, nil
 	}

@@ -56,6 +56,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 { // also for a body that nobody wants: net/http reads it
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(reading))
 	}
+
 	answer := &tracked{ResponseWriter: w}
 	defer s.recovered(answer, r)
 	route, id, err := s.find(r)
@@ -63,6 +64,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(answer, r, err)
 		return
 	}
+
 	req, err := newRequest(answer, r, route, id)
 	switch {
 	case err != nil:

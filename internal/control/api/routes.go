@@ -72,6 +72,7 @@ func Routes() []Route {
 		},
 		{Method: "POST", Path: "/v1/start", Summary: "Run a command of a runbook. Repeating the same id starts nothing.", Body: daemonapi.Start{}, Answer: daemonapi.Owner{}, handle: posted(inPath, checkStart, byBody(Plane.Start))},
 	}
+
 	routes = append(routes, ownerRoutes("pipeline", "/v1/pipelines", "pipeline")...)
 	routes = append(routes, ownerRoutes("run", "/v1/runs", "agent that runs alone")...)
 	routes = append(routes,
@@ -81,6 +82,7 @@ func Routes() []Route {
 		},
 		Route{Method: "POST", Path: "/v1/schedules", Summary: "Turn a project's schedules on or off.", Body: daemonapi.ScheduleSwitch{}, Answer: []daemonapi.Schedule{}, handle: posted(inPath, checkSwitch, switchSchedules)},
 	)
+
 	routes = append(routes,
 		Route{
 			Method: "GET", Path: "/v1/work", Summary: "The items of queues, newest first." + linked, Answer: []daemonapi.WorkItem{}, handle: pages(Plane.Work),
@@ -100,6 +102,7 @@ func Routes() []Route {
 		Route{Method: "POST", Path: "/v1/workers", Summary: "Start or stop a worker.", Body: daemonapi.WorkerSwitch{}, Answer: daemonapi.Worker{}, handle: posted(inPath, checkWorker, byBody(Plane.SwitchWorker))},
 	)
 	routes = append(routes, jobRoutes()...)
+
 	return append(routes,
 		Route{
 			Method: "GET", Path: "/v1/agents", Summary: "The agents that pipelines and runs have now, the one that started last first." + linked, Answer: []daemonapi.Agent{}, handle: pages(Plane.Agents),

@@ -49,6 +49,7 @@ func Listen(path string) (net.Listener, error) {
 func Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 	open, endStreams := context.WithCancel(context.Background())
 	defer endStreams()
+
 	s := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -59,6 +60,7 @@ func Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 			return context.WithValue(context.Background(), ending{}, open)
 		},
 	}
+
 	// When the listener is closed: whoever sees a stream end and asks why finds nobody.
 	s.RegisterOnShutdown(endStreams)
 	served := make(chan error, 1)
@@ -68,6 +70,7 @@ func Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
 		return errors.Join(err, s.Close())
 	case <-ctx.Done():
 	}
+
 	late, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	err := s.Shutdown(late)

@@ -62,10 +62,12 @@ func Parse(text string) (Times, error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "@") {
 		return parseNickname(text)
 	}
+
 	fields := split(text)
 	if len(fields) != len(parts) {
 		return Times{}, &Error{0, len(text), fmt.Sprintf("%q has %d fields; cron has %d", text, len(fields), len(parts)), "write " + form}
 	}
+
 	var sets [5]uint64
 	for i, f := range fields {
 		set, err := parts[i].parse(f)
@@ -74,6 +76,7 @@ func Parse(text string) (Times, error) {
 		}
 		sets[i] = set
 	}
+
 	star := func(i int) bool { return strings.HasPrefix(fields[i].text, "*") }
 	t := Times{
 		minutes: sets[0], hours: sets[1], days: sets[2], months: sets[3], weekdays: sets[4] | sets[4]>>7&1,
@@ -153,12 +156,14 @@ func (p part) parseRange(w word) (set uint64, err error) {
 			}
 		}
 	}
+
 	step := 1
 	if stepped {
 		if step, err = strconv.Atoi(every); err != nil || step < 1 || step > p.max {
 			return 0, p.wrong(w, "", "the step %q is not a number from 1 to %d", every, p.max)
 		}
 	}
+
 	if low > high {
 		return 0, p.wrong(w, fmt.Sprintf("write %s-%s,%s-%s", from, p.word(p.max), p.word(p.min), to), "%s ends before it begins", values)
 	}
@@ -277,6 +282,7 @@ func moments(wall time.Time, zone *time.Location) (first, second time.Time, leap
 	if late.Before(early) {
 		early, late = late, early
 	}
+
 	shows := func(t time.Time) bool {
 		_, offset := t.Zone()
 		return t.Equal(at(offset))
@@ -289,6 +295,7 @@ func moments(wall time.Time, zone *time.Location) (first, second time.Time, leap
 	case shows(late):
 		return late, time.Time{}, false
 	}
+
 	start, end := early.ZoneBounds()
 	if _, offset := early.Zone(); offset == before { // it is before the leap
 		return end.In(zone), time.Time{}, true

@@ -88,6 +88,7 @@ func (c *clerk) keep(ctx context.Context, root string) (schedules int, due, next
 	if on && err == nil {
 		schedules, due, err = c.keepSchedules(ctx, shelf)
 	}
+
 	again, failed := c.keepWork(ctx, root, shelf)
 	if failed != nil && again.IsZero() {
 		again = c.core.now().Add(time.Second)
@@ -95,6 +96,7 @@ func (c *clerk) keep(ctx context.Context, root string) (schedules int, due, next
 	if next = due; next.IsZero() || !again.IsZero() && again.Before(next) {
 		next = again
 	}
+
 	err = errors.Join(err, failed)
 	if len(shelf.faults) > 0 {
 		err = errors.Join(err, shelf.faults)
@@ -138,6 +140,7 @@ func (c *clerk) keepSchedule(ctx context.Context, shelf shelf, s runbook.Schedul
 	plan, now := planOf(s), c.core.now()
 	var turn intake.Turn
 	c.core.browse(func(all intake.State) { turn = all.Project(shelf.root).Turn(plan, now) })
+
 	fact := intake.Fact{Type: intake.ScheduleDue, Name: plan.Key, Due: turn.Due.UTC()}
 	switch {
 	case turn.Seen:
@@ -154,6 +157,7 @@ func (c *clerk) keepSchedule(ctx context.Context, shelf shelf, s runbook.Schedul
 			fact.Owner, fact.Error = "", plain.Line(err.Error())
 		}
 	}
+
 	_, err := c.core.file(ctx, shelf.root, func(p *intake.Project) []intake.Fact {
 		if !p.On {
 			return nil
@@ -193,11 +197,13 @@ func (p *plane) SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch)
 	if err != nil && s.On {
 		return nil, err
 	}
+
 	root := filepath.Clean(s.Project)
 	if s.On && len(shelf.Scheduled()) == 0 {
 		hint := cmp.Or(shelf.notice, `add one to a command or a pipeline: schedule = "0 3 * * 1-5"`)
 		return nil, api.Refusal("invalid", "the runbooks of "+root+" have no schedule", hint)
 	}
+
 	_, err = p.core.file(ctx, root, func(known *intake.Project) []intake.Fact {
 		switch {
 		case known.On == s.On:
@@ -210,6 +216,7 @@ func (p *plane) SwitchSchedules(ctx context.Context, s daemonapi.ScheduleSwitch)
 	if err != nil {
 		return nil, asFailure(err)
 	}
+
 	p.intakeChanged()
 	return p.Schedules(ctx, root)
 }
@@ -238,6 +245,7 @@ func (p *plane) scheduleView(root string, s runbook.Scheduled) daemonapi.Schedul
 		Project: root, Runbook: s.Runbook.Name, Kind: s.Kind, Name: s.Command.Name,
 		Cron: s.Cron, Timezone: s.Location().String(), Missed: string(s.Missed),
 	}
+
 	p.core.browse(func(all intake.State) {
 		project := all.Project(root)
 		view.On = project.On
@@ -245,6 +253,7 @@ func (p *plane) scheduleView(root string, s runbook.Scheduled) daemonapi.Schedul
 			view.Last = &daemonapi.ScheduleRun{Due: last.Due, Owner: last.Owner, Error: last.Error}
 		}
 	})
+
 	if view.Last != nil && view.Last.Owner != "" {
 		view.Last.Status = "removed" // by retention
 		if o := p.core.owner(view.Last.Owner); o != nil {
@@ -253,6 +262,7 @@ func (p *plane) scheduleView(root string, s runbook.Scheduled) daemonapi.Schedul
 			view.Last.Status, view.Last.Error = j.Status, j.Reason
 		}
 	}
+
 	if view.On {
 		next := s.Next(p.core.now())
 		view.Next = &next

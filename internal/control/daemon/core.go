@@ -83,11 +83,13 @@ func (c *core) do(ctx context.Context, owner string, in engine.Input) (*engine.O
 	if in.Time.IsZero() {
 		in.Time = c.now()
 	}
+
 	end, err := c.turn(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
+
 	for range 3 {
 		if why := c.heldFor(owner); why != "" {
 			return nil, refuseHeld(why)
@@ -96,10 +98,12 @@ func (c *core) do(ctx context.Context, owner string, in engine.Input) (*engine.O
 		if err != nil {
 			return nil, c.examine(ctx, owner, err)
 		}
+
 		step, after, err := c.decide(before, in)
 		if err != nil || len(step.Facts) == 0 && len(step.Effects) == 0 {
 			return before, err
 		}
+
 		err = c.record(ctx, before, after, step)
 		if err == nil {
 			return after, nil
@@ -180,10 +184,12 @@ func (c *core) record(ctx context.Context, before, after *engine.Owner, step eng
 	if err != nil {
 		return fmt.Errorf("%w: %w", errEngine, err)
 	}
+
 	event := store.NewEvent{Subject: engine.Subject(after.Kind, after.ID), ID: engine.EventID(after.ID, step.Input), Data: data}
 	if before != nil {
 		event.Expected = store.Position(before.Version)
 	}
+
 	c.still.RLock()
 	defer c.still.RUnlock()
 	position, err := c.append(ctx, event)
@@ -219,6 +225,7 @@ func appendEvent(ctx context.Context, s store.Store, event store.NewEvent) (stor
 	if !errors.Is(err, store.ErrUnknown) {
 		return position, err
 	}
+
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	for e, err := range s.Read(ctx, event.Subject, event.Expected) {

@@ -40,6 +40,7 @@ func (c *clerk) keepWork(ctx context.Context, root string, shelf shelf) (next ti
 		crews[w.Name] = crew{w, shelf}
 	}
 	err = errors.Join(err, c.settleItems(ctx, root, crews))
+
 	var started []string
 	c.core.browse(func(s intake.State) {
 		for name := range s.Project(root).Workers {
@@ -48,6 +49,7 @@ func (c *clerk) keepWork(ctx context.Context, root string, shelf shelf) (next ti
 		next = s.Project(root).Wakes(c.core.now())
 	})
 	slices.Sort(started)
+
 	for _, name := range started {
 		w, known := crews[name]
 		if !known {
@@ -71,6 +73,7 @@ func (c *clerk) settleItems(ctx context.Context, root string, crews map[string]c
 			running = append(running, *i)
 		}
 	})
+
 	for _, i := range running {
 		w, known := crews[i.Worker]
 		o := c.core.owner(i.Owner)
@@ -152,6 +155,7 @@ func (c *clerk) dispatch(ctx context.Context, root string, w crew) error {
 			items = append(items, *i)
 		}
 	})
+
 	for _, i := range items {
 		var taken *intake.Item
 		_, err := c.core.file(ctx, root, func(p *intake.Project) []intake.Fact {
@@ -310,6 +314,7 @@ func (c *clerk) ask(ctx context.Context, root string, w crew) (next time.Time) {
 	if !due {
 		return next
 	}
+
 	run := func() {
 		err := c.fetch(ctx, root, w)
 		c.sources.done(root, w.Queue.Name, err)
@@ -318,6 +323,7 @@ func (c *clerk) ask(ctx context.Context, root string, w crew) (next time.Time) {
 		}
 		nudge.Reader(c.wake)
 	}
+
 	if c.sources.spawn == nil {
 		run()
 		return next
@@ -346,6 +352,7 @@ func (c *clerk) fetch(ctx context.Context, root string, w crew) error {
 	case len(r.Stdout) > sourceSize:
 		return fmt.Errorf("%s: prints more than %d MiB", firstLine(w.Queue.Source.Command), sourceSize>>20)
 	}
+
 	listed, err := daemonapi.ParseItems(r.Stdout)
 	if len(listed) > maxListed {
 		err = fmt.Errorf("%d items; at most %d", len(listed), maxListed)
@@ -353,6 +360,7 @@ func (c *clerk) fetch(ctx context.Context, root string, w crew) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", firstLine(w.Queue.Source.Command), err)
 	}
+
 	var wrong error
 	var fit []map[string]string
 	for n, values := range listed {
@@ -366,9 +374,11 @@ func (c *clerk) fetch(ctx context.Context, root string, w crew) error {
 		}
 		fit = append(fit, one)
 	}
+
 	if _, err := c.addItems(ctx, root, w.Queue, fit, nil); err != nil {
 		return err
 	}
+
 	keys := map[string]bool{}
 	for _, values := range listed {
 		keys[keyOf(w.Queue, values)] = true

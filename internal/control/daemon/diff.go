@@ -37,10 +37,12 @@ func (p *plane) Diff(ctx context.Context, id string) (web.Diff, error) {
 	if err != nil {
 		return web.Diff{}, err
 	}
+
 	type result struct {
 		diff web.Diff
 		err  error
 	}
+
 	made := <-within(ctx, func(ctx context.Context) *result {
 		repo, root, from, err := p.compared(ctx, o, d)
 		if err != nil || root == "" {
@@ -109,10 +111,12 @@ func nameRest(ctx context.Context, repo git.Repo, from string, diff *web.Diff) e
 	if last := strings.LastIndex("\n"+diff.Text, "\n"+diffHeader); last >= 0 && !strings.Contains(diff.Text[last:], "\n@@ ") {
 		diff.Text = diff.Text[:last] // nothing of that file is shown
 	}
+
 	shown := map[string]bool{}
 	for line := range strings.Lines(diff.Text) {
 		shown[line] = true
 	}
+
 	named := 0
 	for _, name := range changed {
 		switch {
@@ -174,6 +178,7 @@ func newFile(root *os.Root, name string) (body string, shown bool) {
 	case info.Size() > maxNewFile:
 		return notShown(fmt.Sprintf("%d bytes", info.Size())), false
 	}
+
 	content, err := regular.HeadInNoFollow(root, name, maxNewFile+1)
 	switch {
 	case err != nil:
@@ -183,6 +188,7 @@ func newFile(root *os.Root, name string) (body string, shown bool) {
 	case bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content):
 		return notShown(fmt.Sprintf("binary, %d bytes", len(content))), false
 	}
+
 	var b strings.Builder
 	b.WriteString("@@ -0,0 +1 @@\n")
 	for line := range strings.Lines(string(content)) {

@@ -21,6 +21,7 @@ func (p *plane) Events(ctx context.Context, q *api.Query, after uint64) iter.Seq
 	if after == api.Now {
 		after = uint64(p.core.position())
 	}
+
 	return func(yield func(daemonapi.Event, error) bool) {
 		for e, err := range p.core.store.Watch(ctx, "", store.Position(after)) {
 			var step engine.Step
@@ -35,6 +36,7 @@ func (p *plane) Events(ctx context.Context, q *api.Query, after uint64) iter.Seq
 			if !wanted {
 				continue
 			}
+
 			view := eventView(e.Position, step, q.Data)
 			if now := p.core.reached(ctx, step.Owner, e.Position); now != nil && now.Version == view.Position {
 				owner := ownerView(now, true)
@@ -95,11 +97,13 @@ func factData(fact engine.Fact) map[string]any {
 		created.Passed = passed
 		fact = created
 	}
+
 	data := map[string]any{}
 	text, err := json.Marshal(fact)
 	if err != nil {
 		return data // it came from JSON: this does not happen
 	}
+
 	exact := json.NewDecoder(bytes.NewReader(text))
 	exact.UseNumber()
 	_ = exact.Decode(&data) // it is an object
@@ -123,6 +127,7 @@ func (p *plane) History(ctx context.Context, q *api.Query, before uint64) (api.P
 	page := api.Page[daemonapi.Event]{}
 	next := func(at uint64) api.Place { return api.Place{ID: strconv.FormatUint(at, 10)} }
 	looked := 0
+
 	for e, err := range p.core.backwards(ctx, q.Owner, end) {
 		var step engine.Step
 		wanted := false
@@ -132,6 +137,7 @@ func (p *plane) History(ctx context.Context, q *api.Query, before uint64) (api.P
 		if err != nil {
 			return page, asFailure(err)
 		}
+
 		switch {
 		case wanted && len(page.Items) == q.Limit:
 			page.Next = next(page.Items[q.Limit-1].Position)

@@ -34,12 +34,14 @@ func (p *plane) Gates(ctx context.Context, q *api.Query) (api.Page[daemonapi.Gat
 		}
 		before = at
 	}
+
 	runs, segments := 0, 0
 	last := api.Place{}
 	for entry, err := range journal.New(p.opts.journalDir(), journal.Limits{}).Backward(before, judgedIn(ctx, q)) {
 		if err != nil {
 			return page, api.Refusal("unavailable", "cannot read the journal: "+plain.Line(err.Error()), "")
 		}
+
 		wanted := entry.Record != nil && wantsRun(q, entry.Record)
 		switch {
 		case wanted && len(page.Items) == q.Limit, runs == mostRuns, segments == mostSegments:

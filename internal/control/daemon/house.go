@@ -27,8 +27,10 @@ func (d *daemon) keepHouse(ctx context.Context) {
 	tick, check := time.NewTicker(houseEvery), time.NewTicker(checkEvery)
 	defer tick.Stop()
 	defer check.Stop()
+
 	d.logError("check of the store", d.checkStore(ctx))
 	d.tidy(ctx)
+
 	full := d.full
 	var again <-chan time.Time
 	for {

@@ -20,9 +20,11 @@ func (c *core) file(ctx context.Context, root string, decide func(*intake.Projec
 		return 0, err
 	}
 	defer end()
+
 	if err := c.reread(ctx, root); err != nil {
 		return 0, err
 	}
+
 	var step intake.Step
 	var version store.Position
 	c.browse(func(s intake.State) {
@@ -33,10 +35,12 @@ func (c *core) file(ctx context.Context, root string, decide func(*intake.Projec
 	if len(step.Facts) == 0 {
 		return 0, nil
 	}
+
 	data, err := intake.Encode(step)
 	if err != nil {
 		return 0, err
 	}
+
 	c.still.RLock()
 	defer c.still.RUnlock()
 	position, err := c.append(ctx, store.NewEvent{Subject: subject, ID: "intake-" + journal.NewID(), Expected: version, Data: data})
@@ -63,6 +67,7 @@ func (c *core) reread(ctx context.Context, root string) error {
 	if !unread {
 		return nil
 	}
+
 	c.still.RLock()
 	defer c.still.RUnlock()
 	for e, err := range c.store.Read(ctx, intake.Subject(root), store.Position(version)) {
@@ -77,6 +82,7 @@ func (c *core) reread(ctx context.Context, root string) error {
 			return err
 		}
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.unread, root)

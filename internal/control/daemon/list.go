@@ -21,6 +21,7 @@ func (p *plane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owne
 			found = append(found, o)
 		}
 	}
+
 	p.core.look(func(s *engine.State) {
 		all := s.After
 		if onlyLive(q, held) {
@@ -35,6 +36,7 @@ func (p *plane) Owners(_ context.Context, q *api.Query) (api.Page[daemonapi.Owne
 			}
 		}
 	})
+
 	page := api.Page[*engine.Owner]{Items: found}
 	if len(found) > q.Limit {
 		page = api.Page[*engine.Owner]{Items: found[:q.Limit], Next: placeOf(found[q.Limit-1])}

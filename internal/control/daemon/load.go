@@ -30,11 +30,13 @@ func (l *loader) load(ctx context.Context) error {
 	if err := l.begin(ctx); err != nil {
 		return err
 	}
+
 	unread := l.readAll(ctx)
 	heads, err := l.store.Heads(ctx)
 	if err := l.forgive(err); err != nil {
 		return err
 	}
+
 	err = unread
 	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrTrimmed) && l.despite {
 		err = l.readEach(ctx, heads)
@@ -42,6 +44,7 @@ func (l *loader) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	if err := l.compareProjects(heads); err != nil {
 		return err
 	}
@@ -136,11 +139,13 @@ func (l *loader) readEach(ctx context.Context, heads map[string]store.Head) erro
 		return err
 	}
 	l.lost = lost
+
 	for _, subject := range slices.Sorted(maps.Keys(heads)) {
 		l.last = max(l.last, heads[subject].Position)
 		if _, ours := ownerOf(subject); !ours && !intake.IsSubject(subject) || heads[subject].Position <= l.from {
 			continue
 		}
+
 		for e, err := range l.store.Read(ctx, subject, l.from) {
 			if err == nil {
 				err = l.take(e)

@@ -111,16 +111,19 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 	if before != nil {
 		was = before
 	}
+
 	var lines []string
 	say := func(step, format string, args ...any) {
 		lines = append(lines, errand.Line(after.Updated, step, plain.Line(fmt.Sprintf(format, args...))))
 	}
+
 	if after.Cancelling && !was.Cancelling {
 		say(was.Step, "cancel requested")
 	}
 	if d := was.Decision; d != nil && (after.Decision == nil || after.Decision.ID != d.ID) {
 		say(d.Step, "%s", settled(after, d.ID))
 	}
+
 	for _, fact := range facts {
 		if text := happened(was, fact); text != "" {
 			say(cmp.Or(was.Step, after.Step), "%s", text)
@@ -131,6 +134,7 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 			say(was.Step, "%s", childReported(was, report))
 		}
 	}
+
 	for _, visit := range after.History {
 		old, known := sameVisit(was.History, visit)
 		if !known {
@@ -143,6 +147,7 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 			say(visit.Step, "step %s%s", visit.Outcome, because(visit.Error))
 		}
 	}
+
 	for _, fact := range facts {
 		if text := childStarted(after, fact); text != "" {
 			say(after.Offspring.Step, "%s", text)
@@ -153,6 +158,7 @@ func logLines(before, after *engine.Owner, facts []engine.Fact) []string {
 			say(after.Step, "sending the agent: %s", firstLine(e.Text))
 		}
 	}
+
 	if d := after.Decision; d != nil && (was.Decision == nil || was.Decision.ID != d.ID) {
 		say(d.Step, "waiting for a decision: %s (decision %s)", firstLine(d.Context), d.ID)
 	}
@@ -301,6 +307,7 @@ func (l *logReader) copy(to io.Writer) error {
 			return err
 		}
 	}
+
 	var from io.Reader = l.file
 	if l.limit > 0 {
 		from = io.LimitReader(l.file, l.limit)

@@ -169,6 +169,7 @@ func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 	if o.Agent.Client && !o.Agent.Ready && r.Event != "SessionStart" {
 		return nil
 	}
+
 	switch r.Event {
 	case "Stop":
 		return engine.AgentRested{AgentID: agent, Prompt: r.Prompt, Unmet: unmet(r.Verdicts)}

@@ -65,6 +65,7 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 	if free, err := room(p.opts.StateDir); err == nil && free < scarce {
 		s.Trouble = append(s.Trouble, fmt.Sprintf("the disk is full: %d KiB left for %s", free>>10, p.opts.StateDir))
 	}
+
 	p.countEnded(&s)
 	for _, o := range append(p.core.live(), p.core.unknown()...) {
 		counts := countsOf(&s, o.Kind)
@@ -72,6 +73,7 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 			counts.Held++
 			continue
 		}
+
 		if o.Parent == nil { // it counts its children
 			count(counts, status(o), 1)
 		}
@@ -86,6 +88,7 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 			s.Decisions++
 		}
 	}
+
 	for range p.jobQuestions(&api.Query{}) {
 		s.Decisions++
 	}
@@ -94,6 +97,7 @@ func (p *plane) Status(context.Context) daemonapi.Status {
 			s.Schedules = count
 		}
 	}
+
 	p.core.mu.RLock()
 	defer p.core.mu.RUnlock()
 	s.Events = uint64(p.core.last)
@@ -152,6 +156,7 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		})
 		view.Reason = view.WaitsFor.String()
 	}
+
 	if view.Agent != nil {
 		*view.Agent = p.around(*view.Agent, whole)
 	}
@@ -233,15 +238,18 @@ func (p *plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 	if err != nil {
 		return err
 	}
+
 	over := func() bool {
 		now := p.core.owner(o.ID)
 		return now == nil || now.Terminal() && len(now.Effects) == 0 || p.core.heldFor(o.ID) != ""
 	}
+
 	log, size, err := openLog(logPath(p.opts.StateDir, o.ID), q)
 	if err != nil {
 		return err
 	}
 	q.Begin(log.from, size)
+
 	if q.Step != "" {
 		// A tail begins with a line of the step, which may have no label of its own.
 		to = &stepWriter{to: to, filter: stepFilter{step: q.Step, last: q.Tail > 0 && log.from > 0}}
@@ -284,9 +292,11 @@ func (p *plane) pastAgent(id string) (daemonapi.Agent, error) {
 			}
 		}
 	}
+
 	if exact, is := found[id]; is {
 		return exact, nil
 	}
+
 	var lines []string
 	for _, one := range found {
 		if len(found) == 1 {

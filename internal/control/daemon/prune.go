@@ -120,9 +120,11 @@ func chosen(all []finished, before time.Time, size int64) (gone []finished, left
 func (d *daemon) tidyFinished(ctx context.Context) error {
 	d.house.Lock()
 	defer d.house.Unlock()
+
 	all, err := d.finished()
 	keep := d.retention()
 	gone, _ := chosen(all, d.Now().Add(-keep.Keep), keep.KeepSize)
+
 	aged := map[string]bool{}
 	for _, f := range gone {
 		aged[f.ID] = true
@@ -132,6 +134,7 @@ func (d *daemon) tidyFinished(ctx context.Context) error {
 	if len(gone) == 0 {
 		return err
 	}
+
 	report := &daemonapi.Pruned{}
 	removed := d.remove(ctx, gone, "the daemon", report)
 	d.Log.Info("removed old pipelines", "owners", len(report.Owners))
@@ -142,21 +145,25 @@ func (d *daemon) tidyFinished(ctx context.Context) error {
 func (d *daemon) prune(ctx context.Context, p daemonapi.Prune) (daemonapi.Pruned, error) {
 	d.house.Lock()
 	defer d.house.Unlock()
+
 	keep := d.retention()
 	report := daemonapi.Pruned{Before: d.Now().Add(-keep.Keep).UTC(), KeepSize: keep.KeepSize, DryRun: p.DryRun, Owners: []daemonapi.PrunedOwner{}}
 	if p.Before != nil {
 		report.Before = *p.Before
 	}
+
 	all, failed := d.finished()
 	gone, left := chosen(all, report.Before, report.KeepSize)
 	report.Kept = len(all) - len(gone)
 	report.KeptBytes = left.Bytes
+
 	if p.DryRun {
 		for _, f := range gone {
 			addPruned(&report, f)
 		}
 		return report, failed
 	}
+
 	by := "stopgate prune, run by " + userName()
 	failed = errors.Join(failed, d.remove(ctx, gone, by, &report), d.trim(ctx, by, &report))
 	d.Log.Info("pruned", "owners", len(report.Owners), "files", report.Files, "bytes", report.Bytes, "events", report.Events)
@@ -183,6 +190,7 @@ func (d *daemon) remove(ctx context.Context, gone []finished, by string, report 
 	errs := make([]error, len(gone))
 	var all errgroup.Group
 	all.SetLimit(64) // those that are recorded together share a sync of the disk
+
 	for i, f := range gone {
 		all.Go(func() error {
 			errs[i] = d.forgetOne(ctx, f.Owner, by)
@@ -194,6 +202,7 @@ func (d *daemon) remove(ctx context.Context, gone []finished, by string, report 
 			return nil // the others are to go as well
 		})
 	}
+
 	_ = all.Wait() // none fails
 	for i, f := range gone {
 		if errs[i] == nil {

@@ -108,6 +108,7 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	if err := loaded.load(ctx); err != nil {
 		return nil, fmt.Errorf("%w%s", err, d.remedy(err))
 	}
+
 	d.core = newCore(d.store, loaded.state, loaded.last, d.Log, d.Now)
 	d.metrics = metrics.New(d.Version, d.state)
 	d.traces = d.newTraces()
@@ -115,6 +116,7 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 	d.core.appended = func(took time.Duration, err error) { countAppend(d.metrics, took, err) }
 	d.spent = newSpending(d.core, d.StateDir, d.configDir, func() []config.Price { return d.config.now().Prices })
 	d.warn(loaded.lost)
+
 	// It is only read here, so that its limits do not matter.
 	d.ingest = newIngest(d.core, journal.New(d.journalDir(), journal.Limits{}), d.journalDir(), process.BootID(), d.Log)
 	d.ingest.read = d.followed
@@ -123,11 +125,13 @@ func (d *daemon) begin(ctx context.Context) (net.Listener, error) {
 			return nil, err
 		}
 	}
+
 	if d.DespiteDamage { // the next one need not be told again
 		if err := d.core.snapshot(ctx); err != nil {
 			return nil, err
 		}
 	}
+
 	listener, err := api.Listen(d.socket())
 	if err != nil {
 		return nil, err
@@ -189,6 +193,7 @@ func (d *daemon) attach() {
 	d.timers = newTimers(d.core)
 	d.people = d.notifier()
 	d.comebacks = newComebacks(d.core)
+
 	d.worker = effect.New(effect.Options{
 		Shells: d.Shells, Agents: d.Agents, Notifier: d.people, Workspaces: d.Workspaces, Children: children{d.core}, Now: d.Now,
 		Report:    d.report,
@@ -201,12 +206,14 @@ func (d *daemon) attach() {
 			d.core.trouble.set("effects of "+owner, err)
 		},
 	})
+
 	d.starts = newStarts(d.core, d.Look, d.configDir)
 	d.groups = newAdmission(d.core)
 	d.core.changed, d.core.held = d.changed, d.tellHeld
 	for subject, why := range d.core.heldOwners() {
 		d.tellHeld(subject, why)
 	}
+
 	owners := slices.DeleteFunc(d.core.owners(), func(o *engine.Owner) bool { return d.core.heldFor(o.ID) != "" })
 	for _, o := range owners {
 		d.timers.changed(nil, o)
@@ -295,6 +302,7 @@ func (d *daemon) write(before, after *engine.Owner, facts []engine.Fact) {
 func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	go func() {
 		select {
 		case <-d.stopped:
@@ -302,12 +310,14 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		case <-ctx.Done():
 		}
 	}()
+
 	growth := &growth{dir: logDir(d.StateDir), tell: func(err error) { d.logError("cannot watch the logs", err) }}
 	p := &plane{
 		opts: d.Options, core: d.core, ingest: d.ingest, growth: growth, waiters: newWaiters(d.Now), queued: d.worker.Queued,
 		started: d.Now(), pid: os.Getpid(), prune: d.prune, stop: d.stop, abandon: d.abandon,
 		kept: func() time.Duration { return d.retention().Keep }, metrics: d.metrics.Handler(), global: d.config.now, prices: d.spent.prices,
 	}
+
 	d.desk = desk.New(desk.Options{
 		Machine: &machine{plane: p, comebacks: d.comebacks, people: d.people, may: d.mayRun}, Name: p.fleetName, Check: p.checkJob,
 		Log: d.Log, Now: d.Now, Wake: d.jobs, News: d.jobsChanged,
@@ -315,9 +325,11 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 		Unheard: func() (time.Duration, bool) { return d.fleet.Load().Heart().Unheard() },
 		InFleet: func() bool { _, err := member.Load(d.StateDir); return !errors.Is(err, member.ErrNone) },
 	})
+
 	p.desk, p.JobPlane = d.desk, d.desk
 	p.clerk = newClerk(p, d.items)
 	p.intakeChanged()
+
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))
 	defer read()
 	var all sync.WaitGroup
@@ -330,6 +342,7 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	all.Go(func() { p.clerk.run(ctx) })
 	defer d.starts.end()
 	all.Go(func() { d.keepHouse(ctx) })
+
 	part := d.newFleet(p)
 	d.fleet.Store(part)
 	site := web.New(web.Options{Plane: fleetSite{part.Merged(), p}, StateDir: d.StateDir, Version: d.Version, Log: d.Log, Now: d.Now})
@@ -337,9 +350,11 @@ func (d *daemon) work(ctx context.Context, listener net.Listener) error {
 	site.Begin(ctx)
 	d.site.Store(site)
 	all.Go(site.Wait)
+
 	handler := api.New(part.Merged(), d.Version)
 	d.joinFleet(ctx, &all)
 	all.Go(func() { d.guard(ctx, listener, handler) })
+
 	err := api.Serve(ctx, listener, handler)
 	cancel()
 	d.finish(context.WithoutCancel(ctx)) // of what an effect has led to, the journal tells

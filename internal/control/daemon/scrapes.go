@@ -38,18 +38,21 @@ func (s *scrapes) look(ctx context.Context, address string) {
 	if address == s.address && (address == "" || s.serves()) {
 		return
 	}
+
 	s.close()
 	s.address = address
 	if address == "" {
 		s.logError("cannot serve metrics", nil)
 		return
 	}
+
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	s.logError("cannot serve metrics", err)
 	if err != nil {
 		return
 	}
 	s.Log.Info("serving metrics", "address", listener.Addr().String())
+
 	serving, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	s.ended = ended

@@ -42,6 +42,7 @@ func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command
 	if err != nil {
 		return nil, err
 	}
+
 	commands := []daemonapi.Command{}
 	for _, found := range shelf.Startable() {
 		commands = append(commands, daemonapi.Command{
@@ -49,6 +50,7 @@ func (p *plane) Commands(_ context.Context, project string) ([]daemonapi.Command
 			Runs: runs(found.Run), Runbook: found.Runbook.Path, PassEnv: found.Runbook.PassEnv(found.Command),
 		})
 	}
+
 	if len(commands) == 0 && len(shelf.faults) > 0 {
 		return nil, api.Refusal("invalid", shelf.faults.Error(), "see: stopgate runbook check")
 	}
@@ -74,6 +76,7 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if o := p.core.owner(s.ID); o != nil {
 		return p.ownerView(o, true), nil
 	}
+
 	if s.ProjectName != "" { // the machine is this one: the fleet's part of the plane sees to others
 		home := paths.Home(func(name string) string { return environ.Get(p.opts.Environ, name) })
 		if s.Project = p.global().Fleet.Root(s.ProjectName, home); s.Project == "" {
@@ -81,6 +84,7 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 		}
 		s.Cwd = s.Project
 	}
+
 	shelfOf := p.shelf
 	if api.CallerOf(ctx) != (api.Caller{}) {
 		shelfOf = p.approvedShelf
@@ -93,11 +97,13 @@ func (p *plane) Start(ctx context.Context, s daemonapi.Start) (daemonapi.Owner, 
 	if err != nil {
 		return daemonapi.Owner{}, err
 	}
+
 	if command, _, err := shelf.Command(s.Command, s.Runbook); err == nil && command.Job.On && s.Host == "" {
 		owner, err := p.startJob(ctx, s, create, command.Job)
 		owner.Notice = shelf.notice
 		return owner, err
 	}
+
 	create.Site = p.site(ctx, create)
 	owner, err := p.do(ctx, s.ID, engine.Input{ID: "create", What: create})
 	owner.Notice = shelf.notice
@@ -125,15 +131,18 @@ func (shelf shelf) createOf(command runbook.Command, book runbook.Runbook, s dae
 	if err != nil {
 		return engine.Create{}, api.Refusal("invalid", err.Error(), "usage: stopgate start "+command.Name+" "+command.Args.String())
 	}
+
 	plan, standalone := book.Plan(command)
 	cwd, err := workDir(s)
 	if err != nil {
 		return engine.Create{}, err
 	}
+
 	create := engine.Create{
 		Owner: s.ID, Kind: engine.Pipeline, Name: plan.Pipeline.Name, Command: command.Name,
 		Project: shelf.root, Cwd: cwd, Vars: vars, Plan: shelf.pin(plan, cwd),
 	}
+
 	passes := book.PassEnv(command)
 	create.Passed = maps.Clone(s.Env)
 	maps.DeleteFunc(create.Passed, func(name, _ string) bool { return !slices.Contains(passes, name) })
@@ -195,10 +204,12 @@ func (p *plane) readShelf(project string, approvedOnly bool) (shelf, error) {
 	if !filepath.IsAbs(project) {
 		return shelf{}, invalid("project %q is not an absolute path", project)
 	}
+
 	s := shelf{root: filepath.Clean(project)}
 	if err := p.trusted(&s, approvedOnly); err != nil {
 		return shelf{}, err
 	}
+
 	if s.own.dir != "" {
 		set, err := runbook.Load(filepath.Join(s.own.dir, paths.RunbooksDir))
 		s.Set = set
@@ -220,12 +231,14 @@ func (p *plane) trusted(s *shelf, approvedOnly bool) error {
 	if err := owner.Check(s.root, os.Environ()); err != nil {
 		return err
 	}
+
 	s.own = tree{name: paths.GauntletDir, live: filepath.Join(s.root, paths.GauntletDir)}
 	s.oddjobs = tree{name: path.Join(paths.OddjobsDir, paths.RunbooksDir), live: paths.OddjobsRunbooks(s.root)}
 	if !approvedOnly {
 		s.own.dir, s.oddjobs.dir = s.own.live, s.oddjobs.live
 		return nil
 	}
+
 	store := trust.NewStore(p.opts.StateDir)
 	ownErr := s.approved(&s.own, store)
 	oddErr := s.approved(&s.oddjobs, store.Oddjobs())
@@ -280,12 +293,14 @@ func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
 	if len(pinned) == 0 {
 		return plan
 	}
+
 	pin := func(script string) string {
 		for _, t := range pinned {
 			script = trust.Pin(t.name, script, "", s.root, t.dir, "${project}", "${invoke.dir}", "${workspace.path}")
 		}
 		return script
 	}
+
 	agentDirs := s.pinAgentDirs(plan, cwd, pinned) // as seen from the directories that the plan has now
 	plan.Pipelines = maps.Clone(plan.Pipelines)
 	for name, p := range plan.Pipelines {
@@ -296,6 +311,7 @@ func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
 		plan.Pipelines[name] = s.pinPipeline(p, in, cwd, pinned, pin)
 	}
 	plan.Pipeline = s.pinPipeline(plan.Pipeline, plan.Pipeline.Workspace, cwd, pinned, pin)
+
 	plan.Agents = maps.Clone(plan.Agents)
 	for name, agent := range plan.Agents {
 		agent.Run = pin(agent.Run)
@@ -303,6 +319,7 @@ func (s shelf) pin(plan runbook.Plan, cwd string) runbook.Plan {
 		for _, action := range []*runbook.Action{&agent.OnIdle, &agent.OnDead, &agent.OnPrompt} {
 			action.Run = pin(action.Run)
 		}
+
 		actions := make([]runbook.ErrorAction, len(agent.OnError))
 		for i, on := range agent.OnError {
 			on.Action.Run = pin(on.Action.Run)

@@ -101,6 +101,7 @@ func notStarted(o *engine.Owner) bool {
 func (s *starts) watch(owner, agent string) {
 	known := map[string]bool{"": true, "dialog": true} // these mean nothing by themselves
 	before, ready, id := "", false, journal.NewID()
+
 	for every, since := lookEvery, time.Now(); pause.For(s.ctx, every) == nil; {
 		o := s.core.owner(owner)
 		if !starting(o, agent) {
@@ -112,6 +113,7 @@ func (s *starts) watch(owner, agent string) {
 		if ready && time.Since(since) <= dawdling {
 			continue
 		}
+
 		screen, text := s.glance(agent)
 		switch {
 		case ready:
@@ -120,6 +122,7 @@ func (s *starts) watch(owner, agent string) {
 			before, screen = "silent", "silent"
 			text = s.hooksOff(*o.AgentStart()) + text
 		}
+
 		if screen == before && !known[screen] && s.record(owner, id, engine.AgentBlocked{AgentID: agent, Screen: screen, Text: plain.Text(text)}) {
 			known[screen] = true
 			every = lookSeldom

@@ -17,6 +17,7 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		Step: o.Step, Status: status(o), Error: o.Error, Reason: whyThere(o), Created: o.Created, Updated: o.Updated,
 		By: o.By, Worked: o.Ran.Seconds(), USD: o.Cost().USD, Tokens: o.Cost().Tokens,
 	}
+
 	if o.Job != nil {
 		view.Job = o.Job.ID
 	}
@@ -31,12 +32,14 @@ func ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 		decision := decisionView(o, *o.Decision)
 		view.Decision = &decision
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(o.Workspaces)) {
 		view.Workspaces = append(view.Workspaces, *workspaceView(o, name, o.Workspaces[name]))
 	}
 	if o.Parent != nil {
 		view.Parent = o.Parent.ID
 	}
+
 	if whole {
 		view.Vars = o.Vars
 		for i, v := range o.History {
@@ -139,6 +142,7 @@ func agentView(o *engine.Owner) daemonapi.Agent {
 	view := anyAgent(o, o.Step, a.Name, a.ID)
 	view.Client = a.Client // as it was started
 	view.Session, view.Status, view.Started, view.Ready = a.Session, string(o.Status), a.Started, a.Ready
+
 	until, parked := o.Parked()
 	switch {
 	case a.Exited || o.Terminal():
@@ -149,6 +153,7 @@ func agentView(o *engine.Owner) daemonapi.Agent {
 			view.Until = &until
 		}
 	}
+
 	if a.Signal != nil {
 		view.Signal = a.Signal.Kind
 	}

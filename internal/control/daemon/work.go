@@ -113,6 +113,7 @@ func (p *plane) AddWork(ctx context.Context, w daemonapi.AddWork) ([]daemonapi.W
 	if err != nil {
 		return nil, err
 	}
+
 	var values []map[string]string
 	var ids []string
 	for n, item := range w.Items {
@@ -125,11 +126,13 @@ func (p *plane) AddWork(ctx context.Context, w daemonapi.AddWork) ([]daemonapi.W
 		}
 		values, ids = append(values, fit), append(ids, item.ID)
 	}
+
 	added, err := p.addItems(ctx, shelf.root, queue, values, ids)
 	if err != nil {
 		return nil, asFailure(err)
 	}
 	p.intakeChanged()
+
 	views := []daemonapi.WorkItem{}
 	p.core.browse(func(s intake.State) {
 		items := s.Project(shelf.root).Items
@@ -191,6 +194,7 @@ func (p *plane) changeItem(ctx context.Context, id string, to intake.Type, hint 
 	if err != nil {
 		return view, err
 	}
+
 	changed, err := p.core.file(ctx, view.Project, func(known *intake.Project) []intake.Fact {
 		i := known.Items[view.ID]
 		if i == nil || !i.Is(from...) {
@@ -204,6 +208,7 @@ func (p *plane) changeItem(ctx context.Context, id string, to intake.Type, hint 
 	case changed == 0:
 		return view, api.Refusal("conflict", "the item is "+view.State, hint)
 	}
+
 	p.intakeChanged()
 	if now, err := p.WorkItem(ctx, view.ID); err == nil {
 		return now, nil
@@ -275,6 +280,7 @@ func (p *plane) SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (dae
 	if err != nil && s.On {
 		return daemonapi.Worker{}, err
 	}
+
 	root := filepath.Clean(s.Project)
 	found := runbook.WorkerFound{Worker: runbook.Worker{Name: s.Name}}
 	known := []string{}
@@ -287,6 +293,7 @@ func (p *plane) SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (dae
 	if found.Queue.Name == "" && s.On {
 		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), cmp.Or(document.OrValid("worker", s.Name, known), "no runbook of this project defines a worker"))
 	}
+
 	changed, err := p.core.file(ctx, root, func(known *intake.Project) []intake.Fact {
 		switch {
 		case known.Workers[s.Name] == s.On:
@@ -302,6 +309,7 @@ func (p *plane) SwitchWorker(ctx context.Context, s daemonapi.WorkerSwitch) (dae
 	case changed == 0 && found.Queue.Name == "":
 		return daemonapi.Worker{}, api.Refusal("invalid", fmt.Sprintf("there is no worker %.80q", s.Name), cmp.Or(document.OrValid("worker", s.Name, known), "no runbook of this project defines a worker"))
 	}
+
 	p.intakeChanged()
 	return p.workerView(root, found), nil
 }

@@ -22,6 +22,7 @@ func (p *plane) Workspaces(_ context.Context, q *api.Query) (page api.Page[daemo
 	if err != nil {
 		return page, asFailure(err)
 	}
+
 	for k := range all {
 		if !api.Is(q.Project, k.Project) {
 			continue
@@ -67,6 +68,7 @@ func (p *plane) RemoveWorkspace(ctx context.Context, r daemonapi.RemoveWorkspace
 	if err != nil {
 		return daemonapi.KeptWorkspace{}, asFailure(err)
 	}
+
 	for k := range all {
 		if filepath.Base(k.Dir) == r.Name {
 			view := p.keptWorkspace(k)
@@ -92,9 +94,11 @@ func (p *plane) discard(ctx context.Context, there *workspace.Workspaces, k work
 		}
 		return removed.Kept, asFailure(err)
 	}
+
 	if _, err := p.request(ctx, o.ID, request, engine.Discard{Dir: k.Dir}); err != nil {
 		return "", err
 	}
+
 	for {
 		news := p.core.news.Rung()
 		now := p.core.owner(o.ID)

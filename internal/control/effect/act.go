@@ -108,6 +108,7 @@ func (t *task) admitted() bool {
 	if !t.released() {
 		return false
 	}
+
 	granted := t.apply()
 	for t.wanted() {
 		select {

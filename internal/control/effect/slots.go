@@ -88,6 +88,7 @@ func (s *slots) letIn() {
 	if len(s.waiting) == 0 {
 		return
 	}
+
 	most := limit{place: machine}
 	if s.most != nil {
 		most.atMost = s.most()
@@ -98,6 +99,7 @@ func (s *slots) letIn() {
 			counts[l.place]++
 		}
 	}
+
 	full := map[place]bool{}
 	var left []applicant
 	for _, a := range s.waiting {
@@ -108,6 +110,7 @@ func (s *slots) letIn() {
 				full[l.place], free = true, false
 			}
 		}
+
 		if !free {
 			left = append(left, a)
 			continue

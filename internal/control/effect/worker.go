@@ -181,6 +181,7 @@ func (w *Worker) Kill(ctx context.Context, owners []*engine.Owner) error {
 	all.SetLimit(500) // each looks at the disk, and waits for a few seconds
 	var mu sync.Mutex
 	var failed error
+
 	end := func(kill func(context.Context, string) error, name string) {
 		all.Go(func() error {
 			if err := kill(ctx, name); err != nil {
@@ -191,6 +192,7 @@ func (w *Worker) Kill(ctx context.Context, owners []*engine.Owner) error {
 			return nil // the others are to end as well
 		})
 	}
+
 	for _, o := range owners {
 		if o.Shell != nil {
 			end(w.opts.Shells.Kill, o.Shell.Key)
@@ -207,6 +209,7 @@ func (w *Worker) Kill(ctx context.Context, owners []*engine.Owner) error {
 			}
 		}
 	}
+
 	_ = all.Wait() // none fails
 	if a, ok := w.opts.Agents.(ender); ok {
 		failed = errors.Join(failed, a.End(ctx))

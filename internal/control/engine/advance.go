@@ -37,10 +37,12 @@ func (d *draft) enter(name string, how opening) {
 		d.end(d.worst())
 		return
 	}
+
 	if d.overBudget() && !(d.spared && step.Run.Agent == "") {
 		d.exceedBefore(name, how)
 		return
 	}
+
 	if d.Kind == Pipeline && d.Step != name && d.Step != "" {
 		d.fact(PipelineAdvanced{name})
 	}
@@ -173,11 +175,13 @@ func (d *draft) end(at string) {
 	if at == runbook.EndDone && len(d.Failures) > 0 {
 		at = runbook.EndFailed
 	}
+
 	if finally := d.Plan.Pipeline.Finally; finally != "" && d.Ending == "" && !d.homeless() {
 		d.fact(PipelineEnding{at})
 		d.enter(finally, opening{})
 		return
 	}
+
 	if d.Ending != "" && d.Ending != runbook.EndDone {
 		at = d.Ending
 	}
@@ -187,6 +191,7 @@ func (d *draft) end(at string) {
 		status := map[string]string{runbook.EndDone: runCompleted, runbook.EndFailed: runFailed, runbook.EndCancelled: runCancelled}[at]
 		d.fact(AgentRunStatusChanged{Status: status, Reason: d.Error})
 	}
+
 	d.leaveWorkspaces(at)
 	switch at {
 	case runbook.EndDone:

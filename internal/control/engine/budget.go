@@ -121,6 +121,7 @@ func (d *draft) extend(decision Decision, words string) {
 	if more != d.Extended {
 		d.fact(BudgetExtended{more})
 	}
+
 	switch {
 	case decision.Next == "" && d.Agent == nil:
 		d.runStep()
@@ -129,6 +130,7 @@ func (d *draft) extend(decision Decision, words string) {
 		d.reopen(words, true)
 		return
 	}
+
 	how := opening{message: decision.Undone}
 	if how.message != "" {
 		how.session = d.lastSession(decision.Next)

@@ -60,6 +60,7 @@ func (d *draft) resume(r Resume) error {
 	if size := sizeOf(r); size > maxAsked {
 		return &Refusal{"invalid", fmt.Sprintf("the message and the variables have %d bytes; at most %d", size, maxAsked)}
 	}
+
 	vars := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.Vars)) {
 		if _, has := d.Vars[name]; !has {
@@ -70,6 +71,7 @@ func (d *draft) resume(r Resume) error {
 	if len(vars) == 0 {
 		vars = nil
 	}
+
 	switch {
 	case d.Status == Waiting && d.Decision.recommended() == "":
 		return &Refusal{"conflict", fmt.Sprintf("it waits for an answer: answer decision %s with one of %s", d.Decision.ID, d.Decision.names())}
@@ -81,6 +83,7 @@ func (d *draft) resume(r Resume) error {
 	case d.Step != runbook.EndFailed:
 		return &Refusal{"conflict", fmt.Sprintf("only a failed or waiting run can be resumed; this one is %s", d.where())}
 	}
+
 	step, known := d.plannedStep(d.Failed)
 	if !known {
 		return &Refusal{"conflict", "there is no step to resume"}
@@ -88,10 +91,12 @@ func (d *draft) resume(r Resume) error {
 	if r.Message != "" && step.Run.Agent == "" {
 		return &Refusal{"invalid", fmt.Sprintf("step %q has no agent that could get a message", step.Name)}
 	}
+
 	how := opening{message: sound(r.Message)}
 	if how.message != "" {
 		how.session = d.lastSession(step.Name)
 	}
+
 	d.fact(PipelineResumed{step.Name, vars})
 	if d.Kind == AgentRun {
 		d.fact(AgentRunStatusChanged{Status: runRunning})

@@ -127,16 +127,19 @@ func (s *State) regroup(before, after *Owner) {
 			}
 		}
 	}
+
 	inside, waiting := after.part()
 	if !inside && !waiting {
 		return
 	}
+
 	g := group{after.Project, after.Turn.Group}
 	c, known := s.groups[g]
 	if !known {
 		c = crowd{map[string]bool{}, map[string]bool{}}
 		s.groups[g] = c
 	}
+
 	if inside {
 		c.inside[after.ID] = true
 	}

@@ -16,6 +16,7 @@ func (d *draft) create(c Create) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+
 	created := Created{
 		Kind: c.Kind, Name: c.Name, Command: c.Command, Project: c.Project, Cwd: c.Cwd,
 		Vars: c.Vars, Passed: c.Passed, By: c.By, Job: c.Job, Plan: &c.Plan, Site: c.Site,
@@ -25,10 +26,12 @@ func (d *draft) create(c Create) error {
 	if err != nil {
 		return &Refusal{"invalid", err.Error()}
 	}
+
 	var stored Created // as it comes from the store: nothing in it is shared with the input
 	if err := json.Unmarshal(text, &stored); err != nil {
 		return &Refusal{"invalid", err.Error()}
 	}
+
 	d.fact(stored)
 	d.queueOr(d.Plan.Pipeline.Steps[0].Name, opening{})
 	return nil
@@ -49,6 +52,7 @@ func (c Create) check() error {
 	if c.Plan.UsesWorkspaces() && !filepath.IsAbs(c.Site.Root) {
 		return invalid("no directory for workspaces is known")
 	}
+
 	names := map[string]bool{}
 	for _, step := range c.Plan.Pipeline.Steps {
 		if step.Name == "" || runbook.IsEnd(step.Name) || names[step.Name] {
@@ -65,6 +69,7 @@ func (c Create) check() error {
 			return invalid("step %q runs agent %q, which is not in the plan", step.Name, step.Run.Agent)
 		}
 	}
+
 	for _, to := range transitions(c.Plan.Pipeline) {
 		if to != "" && !names[to] {
 			return invalid("there is no step %q to go to", to)

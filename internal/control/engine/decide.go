@@ -52,9 +52,11 @@ func (d *draft) fit(o *Owner) (*draft, error) {
 	if d.tooLarge != "" && (creates || worded(d.in.What)) {
 		return nil, &Refusal{"invalid", d.tooLarge}
 	}
+
 	if len(d.step.Effects) == 0 && !asked {
 		return d, nil // the texts of facts are clipped
 	}
+
 	text, err := EncodeStep(d.step)
 	switch {
 	case err == nil && len(text) <= maxStep:
@@ -62,6 +64,7 @@ func (d *draft) fit(o *Owner) (*draft, error) {
 	case asked:
 		return nil, &Refusal{"invalid", fmt.Sprintf("the commands and prompts have %d bytes with their variables; at most %d", len(text), maxStep)}
 	}
+
 	d = newDraft(o, d.in)
 	d.giveIn(fmt.Sprintf("the next step has %d bytes; at most %d", len(text), maxStep))
 	return d, nil
@@ -119,9 +122,11 @@ func Apply(o *Owner, s Step) (*Owner, error) {
 		}
 		o = &Owner{ID: s.Owner}
 	}
+
 	if o.ID != s.Owner {
 		return nil, fmt.Errorf("a step of owner %q is not one of %q", s.Owner, o.ID)
 	}
+
 	o.pass(s.Time)
 	for _, f := range s.Facts {
 		o.take(f, &s)

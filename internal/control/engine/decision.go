@@ -43,12 +43,14 @@ func (d *draft) escalate(q question) {
 		ID: decisionID(d.ID, d.Serial+1), Source: q.source, Step: d.Step, Context: clip(q.context, maxWords), Reason: escalated(q.reason),
 		Trigger: q.trigger, Undone: q.undone, Next: q.next, Ref: q.asking.Ref, Options: d.options(q), Created: d.in.Time,
 	}
+
 	if decision.Ref != "" {
 		decision.Ask, decision.Subagent = &q.asking.Ask, q.asking.Subagent
 	}
 	if d.Agent != nil {
 		decision.AgentID = d.Agent.ID
 	}
+
 	d.fact(DecisionCreated{decision})
 	title := "Pipeline needs attention: " + d.Name
 	if d.Kind == AgentRun {
@@ -96,6 +98,7 @@ func (d *draft) options(q question) []Option {
 	retry := func(what string) []Option {
 		return []Option{{optRetry, what, true}, skip, fail, cancel}
 	}
+
 	switch q.source {
 	case FromStep:
 		return append(d.approvalOptions(), cancel)
@@ -154,6 +157,7 @@ func (d *draft) answer(a Answer) error {
 	if d.Decision == nil || d.Decision.ID != a.Decision {
 		return d.settled(a.Decision)
 	}
+
 	size := sizeOf(a.Message)
 	for _, words := range a.Answers {
 		size += sizeOf(words)
@@ -161,11 +165,13 @@ func (d *draft) answer(a Answer) error {
 	if size > maxAsked {
 		return invalid("the message has %d bytes; at most %d", size, maxAsked)
 	}
+
 	a.Message = strings.TrimSpace(sound(a.Message))
 	c, err := d.Decision.choose(a)
 	if err != nil {
 		return err
 	}
+
 	if d.Decision.Ref != "" && d.Agent.Killed && c.does != optCancel {
 		return &Refusal{"conflict", "the agent is being killed and cannot get the answer"}
 	}
@@ -173,6 +179,7 @@ func (d *draft) answer(a Answer) error {
 	if c.message != "" && d.Agent == nil && d.Decision.Source != FromStep && !slices.Contains(needNoAgent, c.does) {
 		return &Refusal{"invalid", "no agent is running that could get a message: choose one of " + d.Decision.names()}
 	}
+
 	d.resolve(c, c.message)
 	return nil
 }
@@ -186,6 +193,7 @@ func (d *draft) resolve(c choice, words string) {
 		d.decided(c)
 		return
 	}
+
 	switch c.does {
 	case optDone, optSkip:
 		d.finish(decision)
@@ -249,12 +257,14 @@ func (d *Decision) choose(a Answer) (choice, error) {
 	if d.Source == FromQuestion {
 		return d.reply(a)
 	}
+
 	if len(a.Answers) > 1 || len(a.Answers) == 1 && a.Option != "" {
 		return choice{}, invalid("it takes one answer: choose one of %s", d.names())
 	}
 	for _, only := range a.Answers {
 		a.Option = strings.TrimSpace(sound(only))
 	}
+
 	option := a.Option
 	if option == "" && a.Message != "" {
 		option = d.worded()
@@ -266,6 +276,7 @@ func (d *Decision) choose(a Answer) (choice, error) {
 	} else {
 		option = d.Options[i].Name
 	}
+
 	if a.Message != "" && (option == optAccept || option == optApprove) {
 		return choice{}, invalid("the answer %q takes no message", option)
 	}
@@ -346,6 +357,7 @@ func (d *Decision) byDefault(answer runbook.Default) choice {
 	case d.Source == FromApproval:
 		return choice{does: optDeny, option: optDeny}
 	}
+
 	option := d.Options[0].Name // it lets the agent go on
 	if option == optDone {
 		return cancel // only at its terminal can it

@@ -34,6 +34,7 @@ func (d *draft) effectFailed(e EffectFailed) {
 	if !open {
 		return
 	}
+
 	e.Why, e.Kept = clip(e.Why, maxWords), d.keeps(effect)
 	d.fact(e)
 	switch effect.Kind {
@@ -65,6 +66,7 @@ func (d *draft) effectLost(e EffectLost) {
 	if !open {
 		return
 	}
+
 	e.Why = clip(e.Why, maxWords)
 	d.fact(e)
 	switch effect.Kind {

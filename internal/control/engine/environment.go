@@ -45,11 +45,13 @@ func (d *draft) environment(others ...map[string]string) (env map[string]string,
 			env = with(env, name, value)
 		}
 	}
+
 	for _, set := range append([]map[string]string{d.Plan.Pipeline.Env.Set}, others...) {
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			env = with(env, name, runbook.Expand(set[name], values))
 		}
 	}
+
 	file = d.Plan.Pipeline.Env.File
 	if own := d.current().Env.File; own != "" {
 		file = own

@@ -157,14 +157,17 @@ func (d *draft) erred(w AgentError) {
 	w.Text = clip(w.Text, maxWords)
 	asks := d.Decision != nil && d.Decision.Ref != "" && !d.Agent.Exited
 	counts := (asks || d.listens()) && (w.Prompt == "" || w.Prompt != d.Agent.Erred)
+
 	d.fact(w)
 	if d.leaveOff() || !counts {
 		return
 	}
+
 	what := "The model's API failed (" + string(w.Kind) + ")"
 	if !w.Reset.IsZero() {
 		what += " until " + w.Reset.Format(time.RFC3339)
 	}
+
 	name := onError + string(w.Kind)
 	t := trigger{name: name, text: colon(what, w.Text), until: d.backoff(name, w.Reset)}
 	if asks {

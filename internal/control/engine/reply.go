@@ -19,6 +19,7 @@ func (d *Decision) reply(a Answer) (choice, error) {
 	if d.Ask != nil {
 		questions = d.Ask.Questions
 	}
+
 	given := a.Answers
 	if a.Option != "" {
 		given = append([]string{a.Option}, given...)
@@ -27,6 +28,7 @@ func (d *Decision) reply(a Answer) (choice, error) {
 	if len(given) == 1 && given[0] == d.Options[cancel].Name {
 		return choice{does: optCancel, option: given[0], message: a.Message}, nil
 	}
+
 	switch {
 	case len(questions) > 1:
 		return d.replies(questions, given, a.Message)
@@ -37,6 +39,7 @@ func (d *Decision) reply(a Answer) (choice, error) {
 	case len(given) == 0:
 		return choice{}, invalid("choose one of %s, or give a message", d.names())
 	}
+
 	if len(questions) == 1 {
 		if label, known := pick(questions[0], sound(given[0])); known {
 			words := label
@@ -46,6 +49,7 @@ func (d *Decision) reply(a Answer) (choice, error) {
 			return choice{option: label, message: a.Message, answers: []string{words}}, nil
 		}
 	}
+
 	i, err := d.find(strings.TrimSpace(sound(given[0])))
 	if err != nil || i != cancel {
 		return choice{}, invalid("unknown option %q: choose one of %s, or answer in free text with a message", clip(given[0], 80), d.names())

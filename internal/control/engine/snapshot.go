@@ -95,11 +95,13 @@ func DecodeState(text []byte) (*State, error) {
 	if err := checkFormat("snapshot", all.Format, snapshotFormat); err != nil {
 		return nil, err
 	}
+
 	s := NewState()
 	s.Held = all.Held
 	if all.Intake != nil {
 		s.Intake = all.Intake
 	}
+
 	known := map[string]*runbook.Plan{}
 	for key, text := range all.Plans {
 		var plan runbook.Plan
@@ -108,6 +110,7 @@ func DecodeState(text []byte) (*State, error) {
 		}
 		known[key] = s.plans.share(&plan)
 	}
+
 	for _, stored := range slices.Backward(all.Owners) {
 		if stored.Owner == nil || known[stored.Plan] == nil {
 			return nil, fmt.Errorf("not a snapshot: an owner has no plan %q", stored.Plan)

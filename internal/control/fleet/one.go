@@ -111,6 +111,7 @@ func (p *Plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 		_, _, err := p.logPart(ctx, at, q, to)
 		return err
 	}
+
 	left := q.Limit
 	for begun := false; ; begun = true {
 		part := q
@@ -121,6 +122,7 @@ func (p *Plane) Log(ctx context.Context, id string, q api.LogQuery, to io.Writer
 		if begun {
 			part.Begin = func(int64, int64) {}
 		}
+
 		from, size, err := p.logPart(ctx, at, part, to)
 		q.Offset, left = from+part.Limit, left-part.Limit
 		if err != nil || q.Offset >= size || q.Limit > 0 && left <= 0 {

@@ -85,6 +85,7 @@ func (p *Plane) find(ctx context.Context, k kind, id, own string, err error) (pl
 	if err == nil && own == id || p.alone() {
 		return place{}, err
 	}
+
 	var found, exact []place
 	for host, o := range p.f.others.All() {
 		switch whole := k.of(o); {
@@ -95,12 +96,14 @@ func (p *Plane) find(ctx context.Context, k kind, id, own string, err error) (pl
 			found = append(found, place{host, *o, whole})
 		}
 	}
+
 	switch {
 	case len(exact) == 1:
 		return exact[0], nil
 	case len(exact) > 1: // one of them says what is not so
 		return place{}, p.ambiguous(k, id, own, err, exact)
 	}
+
 	code := daemonapi.Code(err)
 	if len(found) == 0 && code == "not_found" {
 		found = p.seek(ctx, k, id)

@@ -112,6 +112,7 @@ func merge[T any](ctx context.Context, p *Plane, q *api.Query, l list[T]) (own a
 			return own, err
 		}
 	}
+
 	all := api.PageOf(l.all(p, q, own.Items), func(x listed[T]) api.Place { return l.place(x.item) }, q)
 	page := api.View(all, func(x listed[T]) T {
 		if x.host == "" {

@@ -33,8 +33,10 @@ func (p *Plane) seek(ctx context.Context, k kind, id string) []place {
 	if observer == nil || !connected || len(id) < shortest {
 		return nil
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, seekPatience)
 	defer cancel()
+
 	var mu sync.Mutex
 	var found []place
 	var all sync.WaitGroup
@@ -60,6 +62,7 @@ func (p *Plane) seek(ctx context.Context, k kind, id string) []place {
 			}
 		})
 	}
+
 	all.Wait()
 	return found
 }

@@ -18,6 +18,7 @@ func (f *Fleet) Status() daemonapi.Fleet {
 	observer, since, trouble := f.observer, f.since, f.trouble
 	s := daemonapi.Fleet{Name: f.name, Member: f.me}
 	f.mu.Unlock()
+
 	if !since.IsZero() {
 		s.Since = &since
 	}
@@ -30,6 +31,7 @@ func (f *Fleet) Status() daemonapi.Fleet {
 	if observer == nil {
 		return s
 	}
+
 	s.Connected = observer.Linked()
 	members := map[string]daemonapi.FleetMember{}
 	records := f.members()
@@ -39,6 +41,7 @@ func (f *Fleet) Status() daemonapi.Fleet {
 			s.Hubs = append(s.Hubs, m.Name)
 		}
 	}
+
 	for _, name := range observer.Members() {
 		m, recorded := members[name]
 		if !recorded && len(records) > 0 {
@@ -52,6 +55,7 @@ func (f *Fleet) Status() daemonapi.Fleet {
 		m.Version, m.Labels, m.Projects, m.Agents, m.Room = b.Version, b.Labels, b.Projects, b.Agents, b.Room
 		members[name] = m
 	}
+
 	slices.Sort(s.Hubs)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		s.Members = append(s.Members, members[name])

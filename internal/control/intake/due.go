@@ -46,11 +46,13 @@ func latest(next func(time.Time) time.Time, after, now time.Time) time.Time {
 		at := next(from)
 		return at, !at.IsZero() && !at.After(now)
 	}
+
 	low, high := after, now
 	due, some := passed(low)
 	if !some {
 		return time.Time{}
 	}
+
 	for span := time.Minute; ; span *= 2 {
 		from := now.Add(-span)
 		if !from.After(after) {
@@ -62,6 +64,7 @@ func latest(next func(time.Time) time.Time, after, now time.Time) time.Time {
 		}
 		high = from
 	}
+
 	for high.Sub(low) > time.Second {
 		middle := low.Add(high.Sub(low) / 2)
 		if at, has := passed(middle); has {

@@ -24,6 +24,7 @@ func (n *Notifier) command(ctx context.Context, command string, m Message) error
 		return err
 	}
 	defer log.Close()
+
 	args := notify.Args(command, m.whole())
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = n.opts.Environ, log, log
@@ -31,6 +32,7 @@ func (n *Notifier) command(ctx context.Context, command string, m Message) error
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {

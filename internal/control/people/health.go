@@ -55,12 +55,14 @@ type health struct {
 func (h *health) record(got outcomes, used map[way]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+
 	if h.sick == nil {
 		h.sick = outcomes{}
 	}
 	for which, err := range got {
 		h.sick[which] = err
 	}
+
 	var failed []string
 	for which, err := range h.sick {
 		switch {
@@ -72,6 +74,7 @@ func (h *health) record(got outcomes, used map[way]bool) {
 			failed = append(failed, fmt.Sprintf("%s: %v", which.name, err))
 		}
 	}
+
 	err, text := joined(failed), ""
 	if err != nil {
 		text = err.Error()

@@ -105,10 +105,12 @@ func (n *Notifier) send(ctx context.Context, ways map[way]sending, later func(ou
 		which way
 		err   error
 	}
+
 	ends := make(chan end, len(ways))
 	for which, send := range ways {
 		go func() { ends <- end{which, n.within(ctx, which, send)} }()
 	}
+
 	got := outcomes{}
 	var enough <-chan time.Time
 	for len(got) < len(ways) {
@@ -165,15 +167,18 @@ func (n *Notifier) within(ctx context.Context, which way, send sending) error {
 	if n.givenUp(which, 0) >= mostStuck {
 		return errors.New("it has not answered for a long time; nothing more is sent until it does")
 	}
+
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- safely(ctx, send) }()
+
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 	}
+
 	n.givenUp(which, 1)
 	go func() {
 		<-done

@@ -87,11 +87,13 @@ func (d *decoder) settle(agent *node, a *agentDraft) {
 			action.Attempts = 1
 		}
 	}
+
 	for _, option := range []string{"attempts", "cooldown"} {
 		if e := agent.get(option); e != nil && counted == 0 {
 			d.fault(e.at, option+" has no effect here: the agent has no nudge, resume or gate", "")
 		}
 	}
+
 	d.idleCooldowns(agent, &a.Agent)
 	d.oddStop(agent, &a.Agent)
 }

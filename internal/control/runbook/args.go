@@ -110,6 +110,7 @@ func (p *argParser) item() {
 	default:
 		p.fail(p.at, "args: use <name>, [name], --flag or --option <value>")
 	}
+
 	if p.err == nil && p.at < len(p.text) && p.text[p.at] != ' ' {
 		p.fail(p.at, "args: a space is missing")
 	}
@@ -143,6 +144,7 @@ func (p *argParser) option() Arg {
 		}
 		p.expect("/--")
 	}
+
 	a.Name = p.name()
 	end := p.at
 	p.space()
@@ -150,6 +152,7 @@ func (p *argParser) option() Arg {
 		p.at = end
 		return a
 	}
+
 	a.Value, a.Required = p.name(), true
 	p.expect(">")
 	return a
@@ -190,6 +193,7 @@ func (a Arg) String() string {
 			text += " <" + a.Value + ">"
 		}
 	}
+
 	switch {
 	case a.Option && a.Required:
 		return text
@@ -278,6 +282,7 @@ func (g *given) option(word string, rest []string) ([]string, error) {
 	if i < 0 {
 		return nil, g.unknown(name)
 	}
+
 	a := g.spec.Args[i]
 	switch {
 	case a.Value == "" && hasValue:

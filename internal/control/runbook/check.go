@@ -23,6 +23,7 @@ const (
 func (d *decoder) check() {
 	agents := names(d.allAgents(), (*agentDraft).name)
 	pipelines := names(d.allPipelines(), (*pipelineDraft).name)
+
 	for _, p := range d.pipelines {
 		d.checkGroups(p)
 		d.checkBranchValues(p)
@@ -35,11 +36,13 @@ func (d *decoder) check() {
 			d.checkReference("pipeline", s.Run.Pipeline, p.steps[i].runAt, pipelines)
 		}
 	}
+
 	d.checkUses()
 	for _, c := range d.commands {
 		d.checkReference("agent", c.Run.Agent, c.runAt, agents)
 		d.checkReference("pipeline", c.Run.Pipeline, c.runAt, pipelines)
 	}
+
 	d.checkWorkers(pipelines)
 	d.checkLocals()
 	d.checkVars()
@@ -52,6 +55,7 @@ func (d *decoder) check() {
 		d.checkAlone()
 	}
 	d.checkImports()
+
 	if d.Count == 0 {
 		d.checkConstants()
 	}
@@ -117,10 +121,12 @@ func (d *decoder) checkMoves(p *pipelineDraft) {
 	if len(steps) == 0 {
 		return // a fault says so
 	}
+
 	moves := slices.Clone(p.moves)
 	for _, s := range p.steps {
 		moves = append(moves, s.moves...)
 	}
+
 	for _, m := range moves {
 		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Name == m.to }); i >= 0 {
 			if of := p.Steps[i].Of; of != "" {
@@ -161,14 +167,17 @@ func (d *decoder) checkReach(p *pipelineDraft) {
 			reach(m.to)
 		}
 	}
+
 	for _, m := range p.moves {
 		reach(m.to)
 	}
+
 	for i, s := range p.Steps {
 		if i == 0 || s.Name == "" || s.Of != "" || IsEnd(s.Name) || reached[s.Name] {
 			reach(s.Name)
 			continue
 		}
+
 		hint := "no transition leads to it"
 		if before := p.Steps[i-1]; before.OnDone == "" && before.Name != "" {
 			hint = "steps do not run in order automatically: add on_done = " + strconv.Quote(s.Name) + " to step " + quote(before.Name)
@@ -196,6 +205,7 @@ func (d *decoder) checkVars() {
 	for _, a := range d.allAgents() {
 		agents[a.Name] = a
 	}
+
 	pipelines := map[string]*pipelineDraft{}
 	uses := map[string][]use{} // of pipelines, with their agents'
 	for _, p := range d.allPipelines() {
@@ -210,6 +220,7 @@ func (d *decoder) checkVars() {
 		uses[p.Name] = all
 		d.checkStepValues(p, all)
 	}
+
 	gets := map[string]map[string]string{} // to pipelines, by all commands
 	for _, c := range d.starting() {
 		what, given := cmp.Or(c.starter, "command "+quote(c.Name)), c.Args.absent()
@@ -225,6 +236,7 @@ func (d *decoder) checkVars() {
 			delete(pipelines, c.Run.Pipeline) // what that is given is not known
 			continue
 		}
+
 		all := slices.Concat(d.through(c.uses, &d.locals), uses[c.Run.Pipeline])
 		if a := agents[c.Run.Agent]; a != nil {
 			all = append(all, a.home.through(a.uses, &a.home.locals)...)
@@ -233,6 +245,7 @@ func (d *decoder) checkVars() {
 			d.checkUse(u, c, what, given)
 		}
 	}
+
 	for name, all := range gets {
 		if p := pipelines[name]; p != nil {
 			d.checkGiven(p, all)

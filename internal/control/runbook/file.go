@@ -28,12 +28,14 @@ func (d *decoder) read() {
 	if tree == nil {
 		return
 	}
+
 	d.fromOddjobs(tree)
 	d.scopeLocals(tree)
 	d.constants(tree)
 	root := value{Source: d.Source, Name: "the runbook", Node: placed{d.source, tree}}
 	root.Mapping(d.fields()...)
 	d.link()
+
 	for _, c := range d.missing() {
 		if d.from == nil {
 			d.warn(c.at, "const "+quote(c.name)+" has no value, so that this file can only be imported", "give it a default to start its commands")
@@ -54,6 +56,7 @@ func (d *decoder) parse() *node {
 		d.faultOfFile("is not UTF-8")
 		return nil
 	}
+
 	switch filepath.Ext(d.path) {
 	case ".toml":
 		return d.parseTOML()
@@ -283,6 +286,7 @@ func (d *decoder) readPromptFile(v value, to *string) bool {
 		wrong(v, "prompt_file must be a path below the runbooks directory, without ..", "such as: prompts/review.md")
 		return false
 	}
+
 	data, err := d.readFile(name)
 	if err != nil {
 		wrong(v, "prompt_file "+quote(name)+" "+document.WhyUnread(err), "it must be in the runbooks directory")
@@ -293,6 +297,7 @@ func (d *decoder) readPromptFile(v value, to *string) bool {
 		wrong(v, "prompt_file "+quote(name)+" "+message, "")
 		return false
 	}
+
 	*to = text
 	d.use(v, text, "")
 	d.uses[len(d.uses)-1].file = name
@@ -306,6 +311,7 @@ func (d *decoder) book() Runbook {
 		Commands: map[string]Command{}, Pipelines: map[string]Pipeline{}, Agents: map[string]Agent{},
 		Imports: d.allImports(), Locals: d.allLocals(), Warnings: d.allWarnings(),
 	}
+
 	for _, c := range d.allCommands() {
 		book.Commands[c.Name] = c.Command
 	}
@@ -316,6 +322,7 @@ func (d *decoder) book() Runbook {
 	for _, a := range d.allAgents() {
 		book.Agents[a.Name] = a.Agent
 	}
+
 	book.Queues, book.Workers = map[string]Queue{}, map[string]Worker{}
 	for _, q := range d.queues {
 		book.Queues[q.Name] = q.Queue
@@ -323,6 +330,7 @@ func (d *decoder) book() Runbook {
 	for _, w := range d.workers {
 		book.Workers[w.Name] = w.Worker
 	}
+
 	if len(d.missing()) > 0 { // nothing of it can run
 		book.Commands = map[string]Command{}
 	}

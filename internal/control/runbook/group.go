@@ -139,6 +139,7 @@ func (s Step) pointless() map[string]string {
 			all[field] = hint
 		}
 	}
+
 	switch {
 	case s.Approval != nil:
 		add("an approval runs nothing", "retry", "cwd", "env", "env_file", "pass_env")
@@ -148,6 +149,7 @@ func (s Step) pointless() map[string]string {
 	case s.Run.Pipeline != "":
 		add("write it in the steps of the pipeline", "retry", "cwd", "env", "env_file", "pass_env")
 	}
+
 	if !s.Parallel && s.ForEach.IsZero() {
 		add("it is for parallel and for_each", "limit", "fail_fast")
 	}
@@ -219,6 +221,7 @@ func needCycle(p *pipelineDraft) (cycle []string) {
 	for _, s := range p.Steps {
 		of[s.Name] = s.Needs
 	}
+
 	done := map[string]bool{}
 	var visit func(name string, path []string) bool
 	visit = func(name string, path []string) bool {
@@ -237,6 +240,7 @@ func needCycle(p *pipelineDraft) (cycle []string) {
 		done[name] = true
 		return false
 	}
+
 	for _, s := range p.Steps {
 		if visit(s.Name, nil) {
 			return cycle
@@ -252,6 +256,7 @@ func (d *decoder) graph(p *pipelineDraft) {
 	if len(member) == 0 {
 		return
 	}
+
 	for i := range p.Steps {
 		s, draft := &p.Steps[i], &p.steps[i]
 		if s.Name == GraphStep {
@@ -265,6 +270,7 @@ func (d *decoder) graph(p *pipelineDraft) {
 			d.graphStep(s, draft)
 		}
 	}
+
 	p.Steps = slices.Insert(p.Steps, 0, Step{Name: GraphStep, Parallel: true})
 	p.steps = slices.Insert(p.steps, 0, stepDraft{at: p.at})
 }
@@ -429,6 +435,7 @@ func (d *decoder) checkUsedVars(p *pipelineDraft, s Step, draft stepDraft, used 
 			}
 		}
 	}
+
 	slices.Sort(taken)
 	for _, name := range slices.Compact(taken) {
 		if _, has := given[name]; !has {

@@ -25,6 +25,7 @@ func (s *source) parseHCL() *node {
 	if !s.tame(text) {
 		return nil
 	}
+
 	file, diagnostics := hclsyntax.ParseConfig(text, s.path, hcl.InitialPos)
 	for _, d := range diagnostics {
 		at := span{}
@@ -36,6 +37,7 @@ func (s *source) parseHCL() *node {
 	if len(diagnostics) > 0 {
 		return nil
 	}
+
 	tree := s.body(file.Body.(*hclsyntax.Body), span{})
 	if !s.bounded(tree) {
 		return nil
@@ -115,6 +117,7 @@ func (t *tamer) next(token hclsyntax.TokenType) (message, hint string) {
 	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
 		t.depth--
 	}
+
 	switch {
 	case t.lines > maxLines:
 		return "heredocs have more than " + strconv.Itoa(maxLines) + " lines", "keep long scripts in files"
@@ -134,6 +137,7 @@ func (s *source) body(b *hclsyntax.Body, at span, first ...entry) *node {
 	for _, e := range first {
 		table.put(e)
 	}
+
 	type part struct {
 		at  int
 		add func()
@@ -147,6 +151,7 @@ func (s *source) body(b *hclsyntax.Body, at span, first ...entry) *node {
 	for _, inner := range b.Blocks {
 		parts = append(parts, part{inner.TypeRange.Start.Byte, func() { s.block(table, inner) }})
 	}
+
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at, b.at) })
 	for _, p := range parts {
 		p.add()
@@ -175,12 +180,14 @@ func (s *source) block(table *node, b *hclsyntax.Block) {
 		s.put(table, entry{b.Type, at, s.body(b.Body, at)})
 		return
 	}
+
 	label := spanOf(b.LabelRanges[0])
 	if b.Type == "step" || b.Type == "parallel" {
 		name := &node{kind: document.Text, at: label, text: b.Labels[0]}
 		s.item(table, b.Type, at, s.body(b.Body, label, entry{"name", label, name}))
 		return
 	}
+
 	if table.get(b.Type) == nil {
 		table.put(entry{b.Type, at, &node{kind: document.Mapping, at: at}})
 	}
@@ -233,6 +240,7 @@ func (s *source) item(table *node, key string, at span, body *node) {
 func (s *source) expression(e hclsyntax.Expression) *node {
 	n := &node{at: spanOf(e.Range())}
 	n.text = s.Text[n.at.at : n.at.at+n.at.size]
+
 	switch e := e.(type) {
 	case *hclsyntax.TemplateExpr:
 		n.text, n.kind = s.template(e.Parts)
@@ -262,6 +270,7 @@ func (s *source) expression(e hclsyntax.Expression) *node {
 		s.fault(n.at, noExpressions, "put it in quotes: "+quote(n.text))
 		return n
 	}
+
 	n.kind = document.Broken
 	s.fault(n.at, noExpressions, "")
 	return n
@@ -321,6 +330,7 @@ func (s *source) template(parts []hclsyntax.Expression) (string, document.Kind) 
 			b.WriteString(literal.Val.AsString())
 			continue
 		}
+
 		name, isName := dotted(part)
 		if raw, ok := rawConst(part); ok {
 			name, isName = raw, true
@@ -331,6 +341,7 @@ func (s *source) template(parts []hclsyntax.Expression) (string, document.Kind) 
 		if isLiteral { // a number: $1 of the shell
 			name = s.Text[at.at : at.at+at.size]
 		}
+
 		if strings.HasPrefix(s.Text[at.at:], "%{") {
 			s.fault(span{at.at, 2}, "%{ is not supported", "for a condition on a const, give the whole text as a const; for the shell, write %%{ instead of %{")
 			return "", document.Broken
@@ -344,6 +355,7 @@ func (s *source) template(parts []hclsyntax.Expression) (string, document.Kind) 
 			s.fault(at, "~ between ${ and } is not supported", "")
 			return "", document.Broken
 		}
+
 		b.WriteString("${" + name + "}")
 	}
 	return b.String(), document.Text

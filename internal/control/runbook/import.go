@@ -139,10 +139,12 @@ func (d *decoder) readImport(v value) {
 		wrong(v, "an import needs either file or library", `write file = "lib/review.toml", or library = "merge"`)
 		return
 	}
+
 	from, name, ok := d.target(i)
 	if !ok || d.circular(i, from, name) {
 		return
 	}
+
 	if *d.files++; *d.files > maxImports {
 		d.fault(i.at, "more than "+strconv.Itoa(maxImports)+" imports", "")
 		return
@@ -348,6 +350,7 @@ func (d *decoder) checkImports() {
 			}
 			return false
 		}
+
 		used := len(i.decoder.allCommands()) > 0
 		for _, c := range d.commands {
 			used = used || uses(c.Run)
@@ -360,6 +363,7 @@ func (d *decoder) checkImports() {
 				used = used || uses(s.Run)
 			}
 		}
+
 		if !used {
 			d.warn(i.at, "nothing uses what "+i.shown()+" defines", "")
 		}

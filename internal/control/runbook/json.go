@@ -63,6 +63,7 @@ func (r *jsonReader) value(depth int) *node {
 		r.fault(at, "nested more than 100 deep", "")
 		return nil
 	}
+
 	n := &node{kind: document.Other, at: at, text: r.Text[at.at : at.at+at.size]}
 	switch t := token.(type) {
 	case string:
@@ -85,6 +86,7 @@ func (r *jsonReader) inside(n *node, begin json.Delim, depth int) bool {
 	if begin == '{' {
 		n.kind = document.Mapping
 	}
+
 	for r.decoder.More() {
 		var key entry
 		if n.kind == document.Mapping {
@@ -95,6 +97,7 @@ func (r *jsonReader) inside(n *node, begin json.Delim, depth int) bool {
 			}
 			key = entry{key: name, at: at}
 		}
+
 		inner := r.value(depth + 1)
 		if inner == nil {
 			return false
@@ -106,6 +109,7 @@ func (r *jsonReader) inside(n *node, begin json.Delim, depth int) bool {
 		key.node = inner
 		r.put(n, key)
 	}
+
 	_, _, ok := r.token() // what closes it
 	return ok
 }

@@ -76,6 +76,7 @@ func load(root *os.Root, from origin, files []string) (Set, error) {
 	var set Set
 	var faults Faults
 	imported := map[string]bool{}
+
 	for _, name := range files {
 		shown := filepath.Join(from.dir, filepath.FromSlash(name))
 		text, err := from.read(name)
@@ -83,6 +84,7 @@ func load(root *os.Root, from origin, files []string) (Set, error) {
 			faults = append(faults, unreadable(shown, err))
 			continue
 		}
+
 		d := newDecoder(from, name, shown, text)
 		d.read()
 		for _, other := range d.sources() {
@@ -93,6 +95,7 @@ func load(root *os.Root, from origin, files []string) (Set, error) {
 			set.Runbooks = append(set.Runbooks, d.book())
 		}
 	}
+
 	set.Runbooks = slices.DeleteFunc(set.Runbooks, func(r Runbook) bool { return imported[r.Name] })
 	if len(faults) > 0 {
 		return set, document.InOrder(faults)

@@ -124,6 +124,7 @@ func (d *decoder) checkLocals() {
 	for _, c := range d.commands {
 		d.useLocals(c.uses, &d.locals)
 	}
+
 	runs := map[string][]*scope{} // where agents run
 	for _, p := range d.pipelines {
 		d.useLocals(p.uses, &p.locals)
@@ -138,9 +139,11 @@ func (d *decoder) checkLocals() {
 			runs[c.Run.Agent] = append(runs[c.Run.Agent], &d.locals)
 		}
 	}
+
 	for _, a := range d.agents {
 		d.agentLocals(a, runs[a.Name])
 	}
+
 	for _, s := range d.scopes() {
 		for _, l := range s.locals {
 			if !l.used && d.Count == 0 {
@@ -212,6 +215,7 @@ func (d *decoder) flatten(l *local, chain []*local) {
 	if l.flat {
 		return
 	}
+
 	chain = append(chain, l)
 	text, size := l.text, len(l.text)
 	l.text = replace(text, func(template string) (string, bool) {
@@ -232,6 +236,7 @@ func (d *decoder) flatten(l *local, chain []*local) {
 		}
 		return other.text, true
 	})
+
 	if size > maxText {
 		d.fault(l.at, "local "+quote(l.name)+" "+unfit(strings.Repeat(" ", maxText+1)), "")
 	}

@@ -105,6 +105,7 @@ func (d *decoder) fromOddjobs(tree *node) {
 		d.oddCrons(tree)
 	}
 	d.oddTable(tree, inRunbook, d.fields())
+
 	for _, p := range children(tree, "pipeline") {
 		d.oddTable(p, inPipeline, d.pipelineFields(&pipelineDraft{}))
 		d.oddWorkspace(p)
@@ -116,6 +117,7 @@ func (d *decoder) fromOddjobs(tree *node) {
 			}
 		}
 	}
+
 	for _, c := range children(tree, "command") {
 		d.oddRun(c)
 	}
@@ -129,6 +131,7 @@ func (d *decoder) fromOddjobs(tree *node) {
 	for _, w := range children(tree, "worker") {
 		d.oddWorker(w)
 	}
+
 	if d.oddjobs {
 		d.oddTexts(tree)
 	}
@@ -158,6 +161,7 @@ func (d *decoder) oddQueue(q *node) {
 		d.fault(kind.at, "type of a queue is not supported", "leave it out")
 		q.remove("type")
 	}
+
 	d.oddTable(q, inQueue, d.queueFields(&queueDraft{}, new(span)))
 	retry := q.get("retry")
 	if retry == nil {
@@ -236,6 +240,7 @@ func (d *decoder) oddTable(n *node, in table, ours []field) {
 	if n.kind != document.Mapping {
 		return
 	}
+
 	for _, w := range oddWords() {
 		e := n.get(w.word)
 		isOurs := func(word string) bool {
@@ -244,6 +249,7 @@ func (d *decoder) oddTable(n *node, in table, ours []field) {
 		if e == nil || w.in != in || isOurs(w.word) {
 			continue
 		}
+
 		given := *e
 		n.remove(w.word)
 		switch {

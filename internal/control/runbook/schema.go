@@ -14,6 +14,7 @@ func MakeSchema() document.Schema {
 	d := &decoder{files: new(int)}
 	agent := document.Properties(d.agentFields(&agentDraft{})...)
 	agent["not"] = schema{"required": []string{"prompt", "prompt_file"}}
+
 	s := document.Properties(d.fields()...).With("title", ".gauntlet/runbooks/NAME.toml")
 	s["$defs"] = schema{
 		"command":  document.Properties(d.commandFields(&commandDraft{})...),
@@ -37,6 +38,7 @@ func MakeSchema() document.Schema {
 		"retry":             document.Properties(new(Retry).fields()...),
 		"expire":            document.Properties(new(Expire).fields()...).Says("What happens to decisions without an answer."),
 	}
+
 	allowConsts(s)
 	for name, def := range s["$defs"].(schema) {
 		if name != "const" { // whose values are what others contain
@@ -79,6 +81,7 @@ func orConst(s schema) schema {
 	case kind == "object" || kind == "array" || s["$ref"] != nil, kind == "string" && s["pattern"] == nil && s["enum"] == nil:
 		return s
 	}
+
 	either := document.AnyOf(s, text)
 	for _, keyword := range []string{"description", "default"} {
 		if value, has := s[keyword]; has {

@@ -47,6 +47,7 @@ func exposed(script string, item bool) (found []exposure) {
 	const marker = "stopgate_template_"
 	var all []exposure
 	times := map[string]int{}
+
 	marked := replace(script, func(name string) (string, bool) {
 		if harmless(name) && !(item && isItem(name)) {
 			return "x", strings.Contains(name, ".") // which no shell could read
@@ -58,6 +59,7 @@ func exposed(script string, item bool) (found []exposure) {
 	if len(all) == 0 {
 		return nil
 	}
+
 	q := quotesOf(marked)
 	for i, e := range all {
 		variable := marker + strconv.Itoa(i)
@@ -110,10 +112,12 @@ func (q *quotes) visit(node syntax.Node) bool {
 		q.open = q.open[:len(q.open)-1]
 		return true
 	}
+
 	var in within
 	if len(q.open) > 0 {
 		in = q.open[len(q.open)-1]
 	}
+
 	switch n := node.(type) {
 	case *syntax.DblQuoted:
 		in.double = true
@@ -134,6 +138,7 @@ func (q *quotes) visit(node syntax.Node) bool {
 			q.variables = append(q.variables, n.Param.Value)
 		}
 	}
+
 	in.double = in.double && !q.bare[node]
 	q.open = append(q.open, in)
 	return true

@@ -46,11 +46,13 @@ func simpleCommand(script string) (words []word, ok bool) {
 	if len(file.Stmts) == 0 {
 		return nil, true
 	}
+
 	s := file.Stmts[0]
 	call, is := s.Cmd.(*syntax.CallExpr)
 	if !is || s.Negated || s.Background || s.Coprocess || s.Semicolon.IsValid() || len(s.Redirs)+len(s.Comments) > 0 {
 		return nil, false
 	}
+
 	for _, a := range call.Assigns {
 		var parts []syntax.WordPart
 		if a.Value != nil {
@@ -63,6 +65,7 @@ func simpleCommand(script string) (words []word, ok bool) {
 		w.text = a.Name.Value + "=" + w.text
 		words = append(words, w)
 	}
+
 	for _, arg := range call.Args {
 		w, ok := wordAt(script, arg, arg.Parts)
 		if !ok {

@@ -23,12 +23,14 @@ func (s *source) parseTOML() *node {
 			return nil
 		}
 	}
+
 	var broken *unstable.ParserError
 	if err := t.parser.Error(); errors.As(err, &broken) {
 		at := t.parser.Range(broken.Highlight)
 		s.fault(span{int(at.Offset), int(at.Length)}, broken.Message, "")
 		return nil
 	}
+
 	if !s.bounded(t.root) || !s.defined() {
 		return nil
 	}
@@ -139,6 +141,7 @@ func (t *tomlReader) value(v *unstable.Node, key span) *node {
 	if n.at.size == 0 {
 		n.at = key
 	}
+
 	switch v.Kind {
 	case unstable.String:
 		n.kind = document.Text

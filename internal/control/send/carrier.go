@@ -97,11 +97,13 @@ func (c *carrier) settle(t *try) (outcome string, record func() error) {
 	if t.err == nil {
 		return "delivered", func() error { return c.box.Sent(t.letter) }
 	}
+
 	t.err = c.clean(t.agent, t.err)
 	t.note = t.err.Error()
 	if paceOf(t.err) == never { // which tells nothing about the next letter
 		return "dead", func() error { return c.box.Kill(t.letter, t.note) }
 	}
+
 	now := c.now()
 	since := t.brokenSince(now)
 	next := now.Add(pauseAfter(t.before.Tries, t.err))
@@ -109,6 +111,7 @@ func (c *carrier) settle(t *try) (outcome string, record func() error) {
 	if why == "" {
 		return "failed", func() error { return c.box.Tried(t.letter, t.err, since, next) }
 	}
+
 	t.note = why
 	if !since.IsZero() {
 		next = now // it costs nobody anything to have the next letter fail too

@@ -56,6 +56,7 @@ func (s Sender) runCommand(ctx context.Context, a registry.Agent, l wake.Letter)
 	if err != nil {
 		return err
 	}
+
 	env := s.environ(l)
 	for _, v := range [][2]string{
 		{"EVENT", l.Event},
@@ -65,6 +66,7 @@ func (s Sender) runCommand(ctx context.Context, a registry.Agent, l wake.Letter)
 	} {
 		env = append(env, "STOPGATE_"+v[0]+"="+strings.ReplaceAll(v[1], "\x00", ""))
 	}
+
 	r := process.Run(ctx, process.Command{
 		Args:    append([]string{program}, a.Gateway.Command[1:]...),
 		Dir:     s.ConfigDir,
@@ -119,6 +121,7 @@ func (s Sender) secret(variable, file string) (string, error) {
 	default:
 		return "", nil
 	}
+
 	if text == "" {
 		return "", fixable("%s is empty or not set", file)
 	}

@@ -20,6 +20,7 @@ func (s Sender) fit(l wake.Letter, limit int, size func(message string) int) (st
 	if size(l.Body) <= limit {
 		return l.Body, nil
 	}
+
 	path, err := s.keep(l)
 	if err != nil {
 		return "", err
@@ -27,6 +28,7 @@ func (s Sender) fit(l wake.Letter, limit int, size func(message string) int) (st
 	// An override that cannot be read has an embedded prompt in its place.
 	instructions, _ := wake.Instructions(s.ConfigDir, l.Kind)
 	instructions = "This message was shortened. The full text is in the file " + path + ".\n\n" + strings.TrimSpace(instructions)
+
 	var text string
 	if l.LastAssistantMessage != nil {
 		text = *l.LastAssistantMessage
@@ -38,6 +40,7 @@ func (s Sender) fit(l wake.Letter, limit int, size func(message string) int) (st
 			return message, nil
 		}
 	}
+
 	l.LastAssistantMessage, l.SuggestedCommands, l.Questions, l.Queue = nil, nil, nil, nil
 	if message := wake.Compose(l, instructions); size(message) <= limit {
 		return message, nil

@@ -51,6 +51,7 @@ func (s Sender) postOpenClaw(ctx context.Context, a registry.Agent, l wake.Lette
 	if err != nil {
 		return "", err
 	}
+
 	place := "/hooks/agent"
 	body := func(message string) any {
 		hook := agentHook{Message: message, Name: "stopgate", AgentID: a.AgentID, WakeMode: "now", IdempotencyKey: l.Key}
@@ -65,10 +66,12 @@ func (s Sender) postOpenClaw(ctx context.Context, a registry.Agent, l wake.Lette
 			return wakeHook{Text: message, Mode: "now", AgentID: a.AgentID, SessionKey: a.Gateway.SessionKey}
 		}
 	}
+
 	message, err := s.fit(l, maxHookBody, func(message string) int { return len(encode(body(message))) })
 	if err != nil {
 		return "", err
 	}
+
 	header := http.Header{}
 	if token != "" {
 		header.Set("Authorization", "Bearer "+token)
@@ -93,12 +96,14 @@ func (s Sender) postWebhook(ctx context.Context, a registry.Agent, l wake.Letter
 	if err != nil {
 		return "", err
 	}
+
 	body := encode(l)
 	timestamp := strconv.FormatInt(s.now().Unix(), 10)
 	header := http.Header{"X-Stopgate-Timestamp": {timestamp}}
 	if secret != "" {
 		header.Set("X-Stopgate-Signature", sign(secret, timestamp, body))
 	}
+
 	r, err := s.post(ctx, a.Gateway.URL, l, header, body)
 	switch {
 	case err != nil:
@@ -131,16 +136,19 @@ func (s Sender) post(ctx context.Context, address string, l wake.Letter, header 
 	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return reply{}, fixable("the gateway's url must begin with http:// or https:// and name a host")
 	}
+
 	ctx, cancel := context.WithTimeoutCause(ctx, s.request, errSlow)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, fixable("%v", err)
 	}
+
 	request.Header = header
 	header.Set("Content-Type", "application/json")
 	header.Set("Idempotency-Key", l.Key)
 	header.Set("User-Agent", s.UserAgent)
+
 	r, err := exchange.Do(request, func(int) bool { return true })
 	if err != nil {
 		return reply{}, s.noReply(context.Cause(ctx), err)

@@ -34,11 +34,13 @@ func (s Sender) runOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter
 		return "", err
 	}
 	defer r.close()
+
 	if note, err = s.takeOver(ctx, r); note == "" && err == nil {
 		cmd := exec.Command(program, args...)
 		cmd.Dir, cmd.Env = s.ConfigDir, s.environ(l)
 		note, err = s.start(ctx, cmd, r)
 	}
+
 	if errors.Is(err, errLeft) && ctx.Err() == nil {
 		return "still runs after " + s.turn.String() + ", treated as delivered", nil
 	}
@@ -78,10 +80,12 @@ func (s Sender) start(ctx context.Context, cmd *exec.Cmd, r *run) (note string, 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+
 	limit := time.NewTimer(s.turn)
 	defer limit.Stop()
 	look := time.NewTicker(s.look)
 	defer look.Stop()
+
 	for {
 		select {
 		case err := <-ended:

@@ -90,6 +90,7 @@ func (r *reader) reads(program string, operands, tasks []string) {
 	if r.lost || r.fed || slices.ContainsFunc(m.Files, r.looksFor) {
 		return
 	}
+
 	n := need.Need{Kind: need.Manifest, Text: m.Files[0], Lookup: m, Maybe: r.made || r.loose || r.branch > 0}
 	words := strings.Join(append([]string{program}, operands...), " ")
 	if n.Maybe {
@@ -98,9 +99,11 @@ func (r *reader) reads(program string, operands, tasks []string) {
 	if len(tasks) > 0 {
 		n.Task = tasks[0]
 	}
+
 	if !slices.ContainsFunc(r.needs, func(other need.Need) bool { return other.Text == m.Files[0] && other.Dir == r.dir }) {
 		r.add(n)
 	}
+
 	for _, task := range tasks {
 		if !isName(task) {
 			continue
@@ -129,6 +132,7 @@ func isName(task string) bool { return !strings.ContainsAny(task, "./%:") }
 // makefile reads the arguments of make.
 func (r *reader) makefile(program string, args []word) {
 	defer func(before place) { r.place = before }(r.place)
+
 	var files, targets []string
 	for len(args) > 0 {
 		option, value, rest := makeOption(args)
@@ -144,6 +148,7 @@ func (r *reader) makefile(program string, args []word) {
 		}
 		args = rest
 	}
+
 	for _, file := range files {
 		if !r.lost && !r.fed {
 			r.file(file)
@@ -181,6 +186,7 @@ func makeOption(args []word) (option string, value word, rest []word) {
 		option, after = after[:1], after[1:]
 		joined = after != ""
 	}
+
 	switch {
 	case strings.Contains("jlO", option):
 		if !joined && len(rest) > 0 && strings.Trim(rest[0].text, "0123456789.") == "" {
@@ -194,6 +200,7 @@ func makeOption(args []word) (option string, value word, rest []word) {
 	default:
 		value, rest = rest[0], rest[1:]
 	}
+
 	if value.text == "-" { // the standard input
 		return "?", word{}, nil
 	}

@@ -53,9 +53,11 @@ func (r *reader) script(shell, text string) {
 		r.riddle(text)
 		return
 	}
+
 	outer := *r
 	r.shell, r.text, r.depth = shell, text, r.depth+1
 	r.defined, r.guarded = map[string]bool{}, map[string]bool{}
+
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if f, is := node.(*syntax.FuncDecl); is && f.Name != nil {
 			r.defined[f.Name.Value] = true
@@ -63,6 +65,7 @@ func (r *reader) script(shell, text string) {
 		return true
 	})
 	r.walk(file)
+
 	needs, made := r.needs, r.made
 	*r = outer
 	r.needs, r.made = needs, made
@@ -220,6 +223,7 @@ func (r *reader) command(args []word) {
 		r.made = true
 		return
 	}
+
 	r.program(name)
 	r.manifest(path.Base(name), args[1:])
 	if !r.builtin(name, args[1:]) && !r.start(path.Base(name), args[1:]) && !slices.Contains(harmless, name) {

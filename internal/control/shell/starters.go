@@ -119,6 +119,7 @@ func withoutValue(o commandline.Options, args []word) []word {
 func (r *reader) inShell(shell string, args []word) {
 	text, loose := false, r.loose
 	defer func() { r.loose = loose }()
+
 	own := commandline.Options{Short: "oO", Long: []string{"--rcfile", "--init-file"}}
 	for ; len(args) > 0 && args[0].known && len(args[0].text) > 1 && strings.ContainsAny(args[0].text[:1], "-+"); args = args[min(1, len(args)):] {
 		option := args[0].text
@@ -131,6 +132,7 @@ func (r *reader) inShell(shell string, args []word) {
 		r.loose = r.loose || option == "--login" || short && strings.ContainsAny(option, "il") // its files may set the PATH
 		args = withoutValue(own, args)
 	}
+
 	switch {
 	case len(args) == 0, args[0].text == "-":
 		r.riddle(shell + " without a file")
@@ -172,6 +174,7 @@ func (r *reader) tool(commands []string, args []word) (is bool) {
 		}
 		args = args[1:]
 	}
+
 	args = r.behind(commandline.Starter{Options: ofRunners}, args)
 	switch {
 	case len(args) == 0:

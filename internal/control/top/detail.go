@@ -87,9 +87,11 @@ func (p *page) rest(d *detail) {
 		}
 		return
 	}
+
 	p.title(r.what)
 	p.fact("state", r.state)
 	p.fact("project", r.project)
+
 	switch r.ref.Kind {
 	case WorkRow:
 		p.words(red, "error     ", r.last, 20)

@@ -15,11 +15,13 @@ func (p *page) stop(stop *daemonapi.GateRun, log []string) {
 	p.add(inState(state), fmt.Sprintf("%s %s at %s, in %s", symbolOf(state), line(state), clock(stop.Time, p.s.Now), exact(stop.DurationMS)))
 	p.fact("why", stop.Headline)
 	p.fact("project", stop.Project)
+
 	for _, tree := range stop.Trees {
 		if len(stop.Trees) > 1 || tree.Root != stop.Project {
 			p.fact("tree", tree.Root)
 		}
 		p.fact("status", strings.TrimSuffix(tree.Status+": "+tree.Why, ": "))
+
 		for _, gate := range tree.Gates {
 			took := ""
 			if gate.DurationMS > 0 {
@@ -37,6 +39,7 @@ func (p *page) stop(stop *daemonapi.GateRun, log []string) {
 				p.words(faint, "    log: ", gate.Log, 4)
 			}
 		}
+
 		if tree.More > 0 {
 			p.add(faint, fmt.Sprintf("  and %d that were skipped", tree.More))
 		}

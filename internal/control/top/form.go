@@ -99,6 +99,7 @@ func pressForm(s State, k Key) (State, []any) {
 	if s.form.sending {
 		return s, nil
 	}
+
 	s.notice = notice{}
 	switch {
 	case s.form.confirm:
@@ -106,6 +107,7 @@ func pressForm(s State, k Key) (State, []any) {
 	case s.form.typing:
 		return typeForm(s, k), nil
 	}
+
 	f := s.form
 	all := f.choices()
 	switch k.Name {
@@ -132,6 +134,7 @@ func pressForm(s State, k Key) (State, []any) {
 			}
 		}
 	}
+
 	s.form = f
 	return s, nil
 }
@@ -154,11 +157,13 @@ func (f form) take(all []choice) form {
 	if f.cursor >= len(all) {
 		return f
 	}
+
 	c := all[f.cursor]
 	name := c.name
 	if marked := f.markedNames(all); len(marked) > 0 && !c.words && !c.whole {
 		name = strings.Join(marked, ", ")
 	}
+
 	switch {
 	case c.words:
 		f.typing, f.input = true, ""

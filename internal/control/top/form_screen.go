@@ -13,6 +13,7 @@ func (s *State) formLines() []string {
 	d := &f.decision
 	p.title("decision " + shortID(d.ID) + " of " + d.Name + d.On() + ", step " + d.Step)
 	p.lines = append(p.lines, "")
+
 	if f.confirm {
 		p.words(yellow, "? ", d.Question(), 4)
 		p.lines = append(p.lines, "")
@@ -22,6 +23,7 @@ func (s *State) formLines() []string {
 		p.add(nil, "y sends it, esc goes back")
 		return p.lines
 	}
+
 	var only *daemonapi.Question
 	if f.several() {
 		only = f.asked()
@@ -29,11 +31,13 @@ func (s *State) formLines() []string {
 	}
 	p.asked(d, only)
 	p.lines = append(p.lines, "")
+
 	if f.typing {
 		p.add(bold, "Your words:")
 		p.words(nil, "> ", f.input+"_", 100)
 		return p.lines
 	}
+
 	choices, width := f.choices(), 0
 	for _, c := range choices {
 		width = max(width, p.nameWidth(c.name))
@@ -41,6 +45,7 @@ func (s *State) formLines() []string {
 	for i, c := range choices {
 		p.choice(f, i, c, width)
 	}
+
 	if text := spent(d.Details); text != "" {
 		p.lines = append(p.lines, "")
 		p.fact("spent", text)
@@ -59,10 +64,12 @@ func (p *page) choice(f *form, i int, c choice, width int) {
 			mark = "[x] "
 		}
 	}
+
 	number := "   "
 	if i < 9 {
 		number = fmt.Sprintf("%d  ", i+1)
 	}
+
 	text := cut(at+number+mark+pad(line(c.name), width)+"  "+line(c.text), p.s.Width)
 	if i == f.cursor {
 		text = reversed(text)

@@ -13,11 +13,13 @@ func (s *State) header() string {
 	if !s.Link.Up && !s.Link.Seen {
 		return bold(cut("stopgate top: "+s.linkWord(), s.Width))
 	}
+
 	needs, runs := s.table.needs, s.table.runs
 	word := "need you"
 	if needs == 1 {
 		word = "needs you"
 	}
+
 	parts := []part{{fmt.Sprintf("%d %s", needs, word), needs > 0, yellow}}
 	if !s.Link.Up {
 		parts = append(parts, part{s.linkWord(), true, red})
@@ -26,6 +28,7 @@ func (s *State) header() string {
 	parts = append(parts, part{fmt.Sprintf("%d running", runs), false, nil})
 	enforced, all := s.enforced()
 	parts = append(parts, part{enforced, !all, red})
+
 	if usd := s.spent(); usd > 0 {
 		atLeast := ""
 		if s.World.More {
@@ -33,6 +36,7 @@ func (s *State) header() string {
 		}
 		parts = append(parts, part{atLeast + money(usd) + " today", false, nil})
 	}
+
 	if s.World.Skew != "" {
 		parts = append(parts, part{"the daemon is version " + line(s.World.Skew) + ": stopgate daemon restart", true, yellow})
 	}

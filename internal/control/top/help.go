@@ -26,6 +26,7 @@ func (s *State) keys() string {
 	case helpMode:
 		return "j/k scroll  esc back  q quit"
 	}
+
 	if s.typing {
 		return "enter keep  esc clear"
 	}

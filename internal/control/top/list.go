@@ -21,6 +21,7 @@ func (s *State) columns(rows []row) []column {
 	if s.view == projectView {
 		state, what = 14, s.Width/3
 	}
+
 	all := []column{
 		{"STATE", state, func(_ *State, r *row) string { return r.mark() }},
 		{"WHAT", what, func(_ *State, r *row) string { return line(r.what) }},
@@ -29,6 +30,7 @@ func (s *State) columns(rows []row) []column {
 		{"FOR", 6, func(s *State, r *row) string { return ago(r.since, s.Now) }},
 		{"COST", 7, func(_ *State, r *row) string { return money(r.usd) }},
 	}
+
 	if host, needed := hostColumn(rows); needed {
 		all = slices.Insert(all, 1, host)
 	}
@@ -43,6 +45,7 @@ func (s *State) columns(rows []row) []column {
 	if !slices.ContainsFunc(rows, func(r row) bool { return r.usd > 0 }) {
 		all = slices.DeleteFunc(all, func(c column) bool { return c.head == "COST" })
 	}
+
 	// What is left out first says least: cost, project, age, then what happened.
 	for _, head := range []string{"COST", "PROJECT", "FOR", "AGO", "HOST", s.lastHead()} {
 		if s.leftFor(all) >= least || len(all) < 3 {
@@ -50,6 +53,7 @@ func (s *State) columns(rows []row) []column {
 		}
 		all = slices.DeleteFunc(all, func(c column) bool { return c.head == head })
 	}
+
 	if at := slices.IndexFunc(all, func(c column) bool { return c.width == 0 }); at >= 0 {
 		all[at].width = s.leftFor(all)
 	} else {

@@ -236,6 +236,7 @@ func (s State) refreshed(owners []daemonapi.Owner) (State, []any) {
 			s.notice = notice{"the decision was settled meanwhile", true}
 		}
 	}
+
 	shown := &s.peek
 	if s.mode == detailMode || s.mode == formMode {
 		shown = &s.detail
@@ -243,6 +244,7 @@ func (s State) refreshed(owners []daemonapi.Owner) (State, []any) {
 	if shown.ref == (Ref{}) {
 		return s, nil
 	}
+
 	if owners == nil || slices.ContainsFunc(owners, func(o daemonapi.Owner) bool { return shown.concerns(o.ID) }) {
 		return s, []any{Show{shown.ref}}
 	}

@@ -13,12 +13,14 @@ func press(s State, k Key) (State, []any) {
 	case "ctrl+z":
 		return s, []any{Suspend{}}
 	}
+
 	if s.typing {
 		return typeFilter(s, k), nil
 	}
 	if s.mode == formMode {
 		return pressForm(s, k)
 	}
+
 	s.notice = notice{}
 	switch k.Name {
 	case "q":
@@ -33,6 +35,7 @@ func press(s State, k Key) (State, []any) {
 	case "?":
 		return s.toggleHelp(), nil
 	}
+
 	switch s.mode {
 	case helpMode:
 		if k.Name == "esc" || k.Name == "h" || k.Name == "enter" {
@@ -92,6 +95,7 @@ func edited(text string, k Key) string {
 		}
 		return text[:end]
 	}
+
 	if len(text)+len(k.Text) > maxTyped {
 		return text
 	}
@@ -236,6 +240,7 @@ func pressLog(s State, k Key) (State, []any) {
 	case "G", "shift+g", "end":
 		s.log.up = 0
 	}
+
 	s.log.up = min(max(0, s.log.up), most)
 	return s, nil
 }

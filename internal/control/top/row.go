@@ -94,6 +94,7 @@ func ownerRow(o *daemonapi.Owner) row {
 		ref: Ref{OwnerRow, o.ID}, rank: running, state: o.Status, what: some(o.Name) + " " + shortID(o.ID), project: projectName(o.Project),
 		last: o.Step, since: o.Created, usd: o.USD, away: o.Away, owner: o.ID, agent: o.Agent, decision: openDecision(o),
 	}
+
 	switch {
 	case r.decision != nil && o.Ended == nil:
 		r.rank, r.state, r.since, r.last = needsPerson, "decide", r.decision.Created, r.decision.Question()
@@ -163,18 +164,21 @@ func (s *State) sessions() (rows []row) {
 			known[o.Agent.Session] = true
 		}
 	}
+
 	in := map[string]*daemonapi.Seen{} // by pane: the last that was heard of
 	for i := range s.World.Seen {
 		if one := &s.World.Seen[i]; !known[one.ID] && one.Pane != "" && (in[one.Pane] == nil || one.Since.After(in[one.Pane].Since)) {
 			in[one.Pane] = one
 		}
 	}
+
 	panes := map[string]bool{}
 	for i := range s.World.Sessions {
 		c := &s.World.Sessions[i]
 		if agents[daemonapi.Terminal{Socket: c.Socket, Session: c.Session}] {
 			continue
 		}
+
 		r := row{ref: sessionRef(c), rank: idle, state: c.State, what: c.Session, last: "pane " + some(c.Pane), since: c.Since}
 		switch c.State {
 		case "asking":
@@ -189,9 +193,11 @@ func (s *State) sessions() (rows []row) {
 				r.rank, r.state, r.last, r.project = let.rank, let.state, let.last, let.project
 			}
 		}
+
 		panes[c.Pane] = true
 		rows = append(rows, r)
 	}
+
 	for i := range s.World.Seen {
 		if one := &s.World.Seen[i]; !known[one.ID] && !panes[one.Pane] {
 			rows = append(rows, seenRow(one))

@@ -105,6 +105,7 @@ func (s *Source) session(ctx context.Context, ref Ref) (d Detail, err error) {
 	if queues, err := s.client.SessionQueues(ctx, d.Session.Session); err == nil && len(queues) > 0 {
 		d.Queue = &queues[0]
 	}
+
 	// The panes of agents, in another tmux, have the same names.
 	agents, err := s.client.SomeAgents(ctx, daemonapi.Filter{Limit: maxLive})
 	if err != nil {

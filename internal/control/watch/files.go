@@ -32,6 +32,7 @@ func files(ctx context.Context, paths []string, look func() (renewed bool)) erro
 		return fmt.Errorf("watch files: %w", err)
 	}
 	defer watcher.Close()
+
 	for {
 		for _, path := range paths {
 			_ = watcher.Remove(path) // of the file that was there before
@@ -40,6 +41,7 @@ func files(ctx context.Context, paths []string, look func() (renewed bool)) erro
 		if look() {
 			continue
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil

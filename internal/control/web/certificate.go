@@ -75,11 +75,13 @@ func (i *identity) current() *tls.Certificate {
 	if i.wanted.Cert != "" && stamps == i.read {
 		return i.cert
 	}
+
 	i.read = stamps
 	cert, err := i.load()
 	if err == nil && cert.Leaf.VerifyHostname(i.host) != nil {
 		err = fmt.Errorf("the certificate is not for %s but for %s", i.host, namesOf(cert.Leaf))
 	}
+
 	if err == nil {
 		i.cert, i.trouble = cert, ""
 		return i.cert
@@ -109,6 +111,7 @@ func (i *identity) load() (*tls.Certificate, error) {
 		}
 		return &cert, nil
 	}
+
 	now, names := i.now(), names(i.listen)
 	if len(names) == 0 {
 		return nil, badRequest("--listen %s: this machine has no address that others can reach; name the host, for example --listen 192.168.1.5:8443", i.wanted.Address)
@@ -116,6 +119,7 @@ func (i *identity) load() (*tls.Certificate, error) {
 	if cert, err := tls.LoadX509KeyPair(i.ours, i.ours); err == nil && good(cert.Leaf, names, now) {
 		return &cert, nil
 	}
+
 	text, err := makeCertificate(names, now)
 	if err != nil {
 		return nil, err
@@ -206,6 +210,7 @@ func makeCertificate(names []string, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	made := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "stopgate"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateTime),
@@ -219,6 +224,7 @@ func makeCertificate(names []string, now time.Time) ([]byte, error) {
 			made.DNSNames = append(made.DNSNames, name)
 		}
 	}
+
 	der, err := x509.CreateCertificate(rand.Reader, made, made, &key.PublicKey, key)
 	if err != nil {
 		return nil, err
@@ -227,6 +233,7 @@ func makeCertificate(names []string, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	return append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), nil
 }

@@ -45,6 +45,7 @@ func parseDiff(text string) []*diffFile {
 	var files []*diffFile
 	var file *diffFile
 	shown, hunk := 0, false
+
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if header, is := strings.CutPrefix(line, "diff --git "); is {
@@ -55,6 +56,7 @@ func parseDiff(text string) []*diffFile {
 		if file == nil {
 			continue
 		}
+
 		kind := ""
 		switch {
 		case strings.HasPrefix(line, "@@"):
@@ -69,6 +71,7 @@ func parseDiff(text string) []*diffFile {
 			kind = "del"
 			file.Removed++
 		}
+
 		if len(file.Lines) == mostFileLines || shown == mostDiffLines {
 			file.Left++
 			continue
@@ -76,6 +79,7 @@ func parseDiff(text string) []*diffFile {
 		file.Lines = append(file.Lines, diffLine{kind, plain.Text(line)})
 		shown++
 	}
+
 	files = changed(files)
 	for i, f := range files {
 		f.Open = len(f.Lines) <= shortFile && i < 3 && len(f.Lines) > 0

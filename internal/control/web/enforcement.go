@@ -73,16 +73,19 @@ func readEnforcement(r *Request) (any, error) {
 		return nil, err
 	}
 	page.Reading = more
+
 	places := r.places(heard)
 	if len(places) > mostPlaces {
 		page.Left = len(places) - mostPlaces
 		places = places[:mostPlaces]
 	}
+
 	roots := make([]string, 0, len(places))
 	for _, p := range places {
 		roots = append(roots, p.Root)
 	}
 	seen := r.site.glances.of(r.Plane, roots, r.Now)
+
 	for _, p := range places {
 		glance, known := seen[p.Root]
 		if known && glance.Gone {
@@ -91,6 +94,7 @@ func readEnforcement(r *Request) (any, error) {
 		}
 		page.Places = append(page.Places, judge(p, glance, known, r.Now))
 	}
+
 	slices.SortStableFunc(page.Places, func(a, b placeRow) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), b.Last.Time.Compare(a.Last.Time), strings.Compare(a.Root, b.Root))
 	})
@@ -246,6 +250,7 @@ func answerOfAll(places []placeRow) (answer, tone string) {
 			unsure = append(unsure, plain.Clip(plain.Line(path.Base(p.Root)), 40))
 		}
 	}
+
 	list := func(names []string) string { return strings.Join(plain.Few(names, 3), ", ") }
 	switch {
 	case all == 0:

@@ -70,6 +70,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	head.Set("Cache-Control", "no-store")
+
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(writing))
 	limit := asking
@@ -77,6 +78,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		limit = reading
 	}
 	_ = control.SetReadDeadline(time.Now().Add(limit))
+
 	if why := h.refuse(r); why != nil {
 		http.Error(w, why.Failure.Error, why.Status)
 		return
@@ -93,6 +95,7 @@ func (h *handler) refuse(r *http.Request) *api.Error {
 	refused := func(status int, format string, args ...any) *api.Error {
 		return &api.Error{Status: status, Failure: daemonapi.Failure{Error: fmt.Sprintf(format, args...)}}
 	}
+
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case !h.way.is(r.Host): // another name may be one that leads here by its owner's DNS

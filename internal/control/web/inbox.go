@@ -170,6 +170,7 @@ func answerOf(r *Request, d *daemonapi.Decision) (daemonapi.Answer, error) {
 		a.Option = d.Options[n-1].Name
 		return a, nil
 	}
+
 	if d.Ask != nil && len(d.Ask.Questions) > 1 {
 		for i := range d.Ask.Questions {
 			given := chosen(r, "q"+strconv.Itoa(i), d.Ask.Questions[i].Options)
@@ -180,6 +181,7 @@ func answerOf(r *Request, d *daemonapi.Decision) (daemonapi.Answer, error) {
 		}
 		return a, nil
 	}
+
 	if a.Message == "" {
 		return a, badRequest("Choose an answer, or write one.")
 	}
@@ -241,20 +243,24 @@ func (d *details) one(ctx context.Context, plane Plane, open daemonapi.Decision,
 		have.card.Away = open.Away
 		return have.card
 	}
+
 	if open.Host != "" {
 		return d.afar(ctx, plane, open, now)
 	}
+
 	d.slots <- struct{}{}
 	defer func() { <-d.slots }()
 	c := card{Decision: open}
 	if whole, err := plane.Decision(ctx, open.ID); err == nil && whole.Resolved == nil {
 		c.Decision = whole
 	}
+
 	diff, err := plane.Diff(ctx, open.ID)
 	if err != nil {
 		c.NoDiff = err.Error()
 		return c // to be tried again the next time
 	}
+
 	c.Files, c.Cut, c.Unnamed = parseDiff(diff.Text), diff.Cut, diff.Unnamed
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -269,10 +275,12 @@ func (d *details) afar(ctx context.Context, plane Plane, open daemonapi.Decision
 	if open.Ago() != "" {
 		return c
 	}
+
 	d.slots <- struct{}{}
 	defer func() { <-d.slots }()
 	ctx, cancel := context.WithTimeout(ctx, afarPatience)
 	defer cancel()
+
 	whole, err := plane.Decision(ctx, open.ID)
 	if err != nil {
 		return c // to be tried again the next time
@@ -280,6 +288,7 @@ func (d *details) afar(ctx context.Context, plane Plane, open daemonapi.Decision
 	if whole.Resolved == nil {
 		c.Decision = whole
 	}
+
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.known[open.ID] = detail{c, now}

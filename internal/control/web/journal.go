@@ -163,6 +163,7 @@ func parsePlace(text string) (p journalPlace, err error) {
 func (p *journalPage) read(r *Request, before journalPlace) (next journalPlace, err error) {
 	answered, segments, decoded := map[string]bool{before.call: true}, 0, 0
 	j, ctx := r.site.roster.journal, r.Context()
+
 	for entry, err := range j.Backward(before.at, p.Filter.mayWant) {
 		if err == nil {
 			err = ctx.Err()
@@ -170,6 +171,7 @@ func (p *journalPage) read(r *Request, before journalPlace) (next journalPlace, 
 		if err != nil {
 			return next, unavailable(err)
 		}
+
 		here := journalPlace{at: entry.Position}
 		switch rec := entry.Record; {
 		case rec == nil:
@@ -182,11 +184,13 @@ func (p *journalPage) read(r *Request, before journalPlace) (next journalPlace, 
 				p.Items = append(p.Items, rowOf(rec))
 			}
 		}
+
 		if decoded++; len(p.Items) >= mostRecords || segments >= mostRecordSegments || decoded >= mostDecoded {
 			next = here
 			break
 		}
 	}
+
 	if !p.First {
 		err = p.dropAnswered(j, before.at)
 	}
@@ -204,11 +208,13 @@ func (p *journalPage) dropAnswered(j *journal.Journal, from journal.Position) er
 	if len(waiting) == 0 {
 		return nil
 	}
+
 	named := func(json []byte) bool {
 		_, rest, _ := bytes.Cut(json, []byte(`"call":"`))
 		call, _, _ := bytes.Cut(rest, []byte(`"`))
 		return waiting[string(call)]
 	}
+
 	for entry, err := range j.Select(from, named) {
 		if errors.Is(err, journal.ErrPosition) { // a person made it up
 			return nil
@@ -216,6 +222,7 @@ func (p *journalPage) dropAnswered(j *journal.Journal, from journal.Position) er
 		if err != nil {
 			return unavailable(err)
 		}
+
 		if entry.Record != nil && entry.Record.Kind == event.Answered {
 			p.Items = slices.DeleteFunc(p.Items, func(row journalRow) bool { return row.Decision == unanswered && row.call == entry.Record.Call })
 			delete(waiting, entry.Record.Call)
@@ -266,6 +273,7 @@ func (f *journalFilter) wants(r *event.Record) bool {
 // rowOf is a record as people see it.
 func rowOf(r *event.Record) journalRow {
 	row := journalRow{ID: r.ID, Time: r.Time, Event: r.Event, Session: r.Session, Project: r.Project, Decision: r.Decision, call: r.Call}
+
 	switch r.Kind {
 	case event.Received:
 		row.Decision, row.Why = unanswered, "no answer: the hook is still running, or was killed before it enforced anything"
@@ -278,6 +286,7 @@ func rowOf(r *event.Record) journalRow {
 		mark, _ := markOf(r)
 		row.Why = cmp.Or(reasonOf(r), mark.Text, strings.TrimSpace(r.Event+" "+r.Enums.ToolName))
 	}
+
 	row.Why, row.Tone = cmp.Or(row.Why, r.Event), tone(row.Decision)
 	switch stop := stops.Of(r); {
 	case stop != nil:

@@ -100,11 +100,13 @@ func (s *Site) readLane(ctx context.Context, key laneKey, seen journal.Position)
 	if known, ok := s.lanes.get(key); ok && known.upTo == seen && seen != (journal.Position{}) {
 		return known, nil
 	}
+
 	l := &lane{upTo: seen}
 	before := key.before
 	if before == (journal.Position{}) && seen != before {
 		before = journal.Position{Segment: seen.Segment, Offset: seen.Offset + 1} // with the last record
 	}
+
 	answered := map[string]bool{}
 	segments, last := 0, journal.Position{}
 	for entry, err := range s.roster.journal.Backward(before, inLane(ctx, key.session)) {
@@ -125,11 +127,13 @@ func (s *Site) readLane(ctx context.Context, key laneKey, seen journal.Position)
 			break
 		}
 	}
+
 	if key.before != (journal.Position{}) {
 		if err := s.dropAnswered(l); err != nil {
 			return nil, unavailable(err)
 		}
 	}
+
 	s.lanes.put(key, l)
 	return l, nil
 }
@@ -207,6 +211,7 @@ func readLanePage(r *Request) (any, error) {
 	if id == "" || len(id) > longestID {
 		return nil, missing("There is no such session.")
 	}
+
 	before, place, err := laneCursor(r.Value("before"))
 	if err != nil {
 		return nil, err
@@ -215,6 +220,7 @@ func readLanePage(r *Request) (any, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
+
 	l, err := r.site.readLane(r.Context(), laneKey{id, before}, seen.At)
 	if err != nil {
 		return nil, err
@@ -225,12 +231,14 @@ func readLanePage(r *Request) (any, error) {
 	if !known {
 		seen = Seen{ID: id, Project: l.project, State: "ended", Since: l.oldest}
 	}
+
 	page := lanePage{Seen: seen, Newest: before == (journal.Position{})}
 	page.addStops(r.site, l)
 	place, err = page.addPrompts(r, l, place)
 	if err != nil {
 		return nil, err
 	}
+
 	if l.next != (journal.Position{}) {
 		page.Earlier = r.With("before", l.next.String()+"~"+strconv.FormatInt(place, 10))
 	}
@@ -309,6 +317,7 @@ func (s *Site) prompts(r *Request, session string, place int64, since time.Time)
 	if known, ok := s.prompted.get(key); ok && s.Now().Sub(known.read).Abs() < promptsFor {
 		return known, nil
 	}
+
 	found := &prompts{read: s.Now(), from: place}
 	at := place
 	for range promptReads {
@@ -316,6 +325,7 @@ func (s *Site) prompts(r *Request, session string, place int64, since time.Time)
 		if err != nil {
 			return nil, err
 		}
+
 		reached := false
 		for _, m := range slices.Backward(part.Messages) {
 			if m.Time != nil && m.Time.Before(since) {
@@ -327,10 +337,12 @@ func (s *Site) prompts(r *Request, session string, place int64, since time.Time)
 				found.items = append(found.items, promptItem(m))
 			}
 		}
+
 		if at = part.From; reached || at == 0 || len(found.items) >= promptsAtOnce {
 			break
 		}
 	}
+
 	s.prompted.put(key, found)
 	return found, nil
 }
@@ -354,10 +366,12 @@ func (p *lanePage) around(r *Request, l *lane) (any, error) {
 	if !p.Newest {
 		return *p, nil
 	}
+
 	spent, err := r.SessionSpending(r.Context(), p.ID)
 	if err != nil {
 		return nil, err
 	}
+
 	p.USD = p.Seen.USD
 	if len(spent) > 0 {
 		p.USD += spent[len(spent)-1].USD
@@ -371,11 +385,13 @@ func (p *lanePage) addQueue(r *Request) error {
 	if p.Pane == "" || p.State == "ended" {
 		return nil
 	}
+
 	const most = 500
 	clients, err := r.Sessions(r.Context(), &api.Query{Limit: most})
 	if err != nil {
 		return err
 	}
+
 	names := map[string]bool{}
 	for _, c := range clients.Items {
 		if c.Pane == p.Pane && c.State != "ended" {
@@ -385,6 +401,7 @@ func (p *lanePage) addQueue(r *Request) error {
 	if len(names) != 1 { // panes of two tmux servers may have the same name
 		return nil
 	}
+
 	for name := range names {
 		queues, err := r.SessionQueues(r.Context(), &api.Query{Session: name, Past: true, Limit: 1})
 		if err != nil || len(queues.Items) == 0 {

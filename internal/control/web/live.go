@@ -65,6 +65,7 @@ func (s *Site) join(p *Page, r *Request) (f *feed, leave func()) {
 	key := r.URL.RequestURI()
 	s.feeds.mu.Lock()
 	defer s.feeds.mu.Unlock()
+
 	f = s.feeds.all[key]
 	if f == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
@@ -75,6 +76,7 @@ func (s *Site) join(p *Page, r *Request) (f *feed, leave func()) {
 			s.keep(ctx, f, p, r)
 		})
 	}
+
 	f.watchers++
 	return f, func() {
 		s.feeds.mu.Lock()
@@ -129,14 +131,17 @@ func (h *handler) live(w http.ResponseWriter, r *Request, csrf string) error {
 	default:
 		return &api.Error{Status: http.StatusServiceUnavailable}
 	}
+
 	p, shown, err := h.shown(r)
 	if err != nil {
 		return err
 	}
+
 	w.Header().Set("Content-Type", "text/event-stream")
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // it has no body
 	f, leave := h.join(p, shown)
 	defer leave()
+
 	s := &stream{ResponseWriter: w, csrf: csrf, have: r.Value("have")}
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		s.have = last
@@ -144,6 +149,7 @@ func (h *handler) live(w http.ResponseWriter, r *Request, csrf string) error {
 	if s.send("version", "", []byte(h.Version)) != nil {
 		return nil
 	}
+
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	ends := api.Ending(r.Context())
@@ -156,6 +162,7 @@ func (h *handler) live(w http.ResponseWriter, r *Request, csrf string) error {
 		if s.update(now, nav) != nil {
 			return nil // the browser has gone, or is too slow
 		}
+
 		select {
 		case <-next:
 		case <-ended:
@@ -181,6 +188,7 @@ func (h *handler) shown(r *Request) (*Page, *Request, error) {
 	if err != nil {
 		return nil, nil, missing("There is no such page.")
 	}
+
 	_, pattern := h.mux.Handler(asked)
 	for _, p := range Pages() {
 		if "GET "+p.Path == pattern {

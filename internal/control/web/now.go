@@ -45,6 +45,7 @@ func readNow(r *Request) (any, error) {
 	if err := page.addFleet(r); err != nil {
 		return nil, err
 	}
+
 	decisions, err := r.Decisions(r.Context(), &api.Query{Limit: fewNow})
 	if err != nil {
 		return nil, err
@@ -53,6 +54,7 @@ func readNow(r *Request) (any, error) {
 	if err := page.addOwners(r); err != nil {
 		return nil, err
 	}
+
 	dead, err := r.Work(r.Context(), &api.Query{Status: []string{"dead"}, Limit: fewNow})
 	if err != nil {
 		return nil, err
@@ -62,6 +64,7 @@ func readNow(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	page.Asking = status.Decisions + r.waitingAfar() + calling + len(page.Held) + len(page.Dead)
 	page.Empty = page.Asking == 0 && len(page.Working)+len(page.Busy)+len(page.Idle)+len(page.Ended) == 0
 	return page, nil
@@ -95,6 +98,7 @@ func (p *nowPage) addOwners(r *Request) error {
 		return err
 	}
 	p.Held = held.Items
+
 	working, err := r.Owners(r.Context(), &api.Query{Status: []string{"running", "queued", "waiting"}, Limit: 2 * fewNow})
 	if err != nil {
 		return err
@@ -106,6 +110,7 @@ func (p *nowPage) addOwners(r *Request) error {
 			p.Working = append(p.Working, o)
 		}
 	}
+
 	ended, err := r.Owners(r.Context(), &api.Query{Status: []string{"done", "failed", "cancelled"}, Limit: fewEnded})
 	p.Ended = ended.Items
 	return err

@@ -91,6 +91,7 @@ func (p *Past) catchUp(run func(do func(context.Context)) bool) <-chan struct{} 
 			return
 		}
 		defer func() { <-p.reading }()
+
 		err := p.read(ctx)
 		if errors.Is(err, journal.ErrPosition) { // the journal is another one by now
 			p.mu.Lock()
@@ -98,11 +99,13 @@ func (p *Past) catchUp(run func(do func(context.Context)) bool) <-chan struct{} 
 			p.mu.Unlock()
 			err = p.read(ctx)
 		}
+
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.fault = err
 		p.whole = p.whole || err == nil && ctx.Err() == nil
 	})
+
 	if !begun {
 		close(done)
 	}
@@ -114,6 +117,7 @@ func (p *Past) read(ctx context.Context) error {
 	from := p.at
 	p.asked = false
 	p.mu.Unlock()
+
 	var turn []journal.Entry
 	give := func() {
 		p.mu.Lock()
@@ -124,6 +128,7 @@ func (p *Past) read(ctx context.Context) error {
 		turn = turn[:0]
 	}
 	defer give()
+
 	for entry, err := range p.journal.Select(from, stops.IsStop) {
 		if err != nil {
 			return err
@@ -143,6 +148,7 @@ func (p *Past) take(entry journal.Entry) {
 	if entry.Record == nil {
 		return
 	}
+
 	s := stops.Of(entry.Record)
 	switch {
 	case s == nil:

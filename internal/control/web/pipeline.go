@@ -69,20 +69,24 @@ func readPipeline(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if o.Agent != nil && len(o.Agent.Session) > longestName {
 		o.Agent.Session = "" // it is none of Claude Code's
 	}
 	if !daemonapi.IsOwnerID(o.Job) {
 		o.Job = "" // there is no page of it
 	}
+
 	page := &pipelinePage{Owner: o, Took: seconds(o.Duration), Active: seconds(o.Worked), Given: pairs(o.Vars)}
 	page.addGraph(r)
 	page.addSteps(r)
+
 	past, err := r.Decisions(r.Context(), &api.Query{Owner: o.ID, Past: true, Limit: 10})
 	if err != nil && o.Host == "" {
 		return nil, err
 	}
 	page.Past = past.Items
+
 	page.Path = r.ancestors(&o)
 	page.Tree = r.tree(&o, page.Path)
 	page.Log, err = r.log(o.ID, r.Value("step"))
@@ -131,6 +135,7 @@ func (p *pipelinePage) addGraph(r *Request) {
 	if err != nil || len(g.Nodes) == 0 {
 		return
 	}
+
 	name := func(text string) string { return plain.Clip(text, longestName) }
 	drawn := graph.Graph{Name: name(g.Name)}
 	for _, n := range g.Nodes {
@@ -140,9 +145,11 @@ func (p *pipelinePage) addGraph(r *Request) {
 		}
 	}
 	p.Ahead = p.Ahead[:min(len(p.Ahead), mostVisits)]
+
 	for _, e := range g.Edges {
 		drawn.Edges = append(drawn.Edges, graph.Edge{From: name(e.From), To: name(e.To), On: name(e.On)})
 	}
+
 	if len(drawn.Nodes) > 1 && len(drawn.Nodes) <= mostNodes {
 		p.Picture = template.HTML(graph.Inline(drawn))
 	}

@@ -53,6 +53,7 @@ func (r *Request) log(id, step string) (logPart, error) {
 		return part, err
 	}
 	part.Size, part.Empty = plain.Size(size), size == 0
+
 	end := size
 	if at, err := strconv.ParseInt(r.Value("log"), 10, 64); err == nil && at >= 0 && at < size {
 		end, part.Latest = at, r.logAddress(step, -1)
@@ -60,11 +61,13 @@ func (r *Request) log(id, step string) (logPart, error) {
 	if step != "" {
 		part.Whole = r.logAddress("", -1)
 	}
+
 	from := max(0, end-logWindow)
 	var text bytes.Buffer
 	if end > from {
 		err = r.Log(r.Context(), id, api.LogQuery{Offset: from, Limit: end - from, Begin: func(int64, int64) {}}, &text)
 	}
+
 	lines, begin := linesOf(text.Bytes(), from, step)
 	part.Lines = lines
 	if begin > 0 && begin < end {
@@ -97,6 +100,7 @@ func linesOf(text []byte, from int64, step string) (lines []logLine, begin int64
 			text = rest
 		}
 	}
+
 	place, taken := begin, step == ""
 	for raw := range bytes.Lines(text) {
 		at, label, words, labelled := errand.ParseLine(string(raw))
@@ -108,6 +112,7 @@ func linesOf(text []byte, from int64, step string) (lines []logLine, begin int64
 		}
 		place += int64(len(raw))
 	}
+
 	if more := len(lines) - logLines; more > 0 {
 		lines = lines[more:]
 		begin = lines[0].place

@@ -51,9 +51,11 @@ func readPipelines(r *Request) (any, error) {
 		return nil, err
 	}
 	q.Project, q.Host = r.Value("project"), r.host()
+
 	status := r.Value("status")
 	page := pipelinesPage{Filtered: q.Project != "" || q.Host != "", Projects: r.projects(q.Project), Machines: r.machines(q.Host)}
 	now := r.Status(r.Context())
+
 	for _, f := range pipelineFilters {
 		t := tab{Name: f.name, Href: r.first("status", f.value), Here: f.value == status}
 		if f.count != nil && q.Project == "" && (len(page.Machines) == 0 || q.Host == daemonapi.Here) { // the daemon counts its own
@@ -67,6 +69,7 @@ func readPipelines(r *Request) (any, error) {
 			page.Tabs = append(page.Tabs, t)
 		}
 	}
+
 	found, err := r.Owners(r.Context(), q)
 	if err != nil {
 		return nil, err

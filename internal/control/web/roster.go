@@ -153,6 +153,7 @@ func (r *Roster) First(most int, states ...string) (first []Seen, all int, err e
 	if r.err != nil {
 		return nil, 0, r.err
 	}
+
 	var lists []*list.Element // the first of each that was not taken yet
 	for _, state := range states {
 		if r.states[state] == nil {
@@ -161,6 +162,7 @@ func (r *Roster) First(most int, states ...string) (first []Seen, all int, err e
 		all += r.states[state].Len()
 		lists = append(lists, r.states[state].Front())
 	}
+
 	for len(first) < most {
 		best := -1
 		for i, e := range lists {
@@ -238,12 +240,14 @@ func (r *Roster) take(entry journal.Entry) {
 	if rec == nil || !plain.IsName(rec.Session, longestSessionID) || strings.HasPrefix(rec.Session, doctor.SessionPrefix) {
 		return
 	}
+
 	s := r.seen[rec.Session]
 	if s == nil {
 		r.forget()
 		s = &rosterEntry{Seen: &Seen{ID: rec.Session}}
 		r.seen[rec.Session] = s
 	}
+
 	before := s.Label()
 	s.hear(rec)
 	s.At = entry.Position

@@ -99,8 +99,10 @@ func (b *book) read() (record, error) {
 func (b *book) change(ctx context.Context, change func(rec *record, live map[string]session)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	rec, live := b.rec, maps.Clone(b.live)
 	change(&rec, live)
+
 	now := b.now()
 	maps.DeleteFunc(live, func(_ string, s session) bool { return s.over(now) })
 	rec.Sessions = slices.SortedFunc(maps.Values(live), func(a, b session) int { return b.Seen.Compare(a.Seen) })
@@ -112,6 +114,7 @@ func (b *book) change(ctx context.Context, change func(rec *record, live map[str
 		_, still := live[s.Session]
 		return !still
 	})
+
 	lock := statefile.Lock{Path: b.path + ".lock", Patience: 5 * time.Second, What: "the web page's sessions"}
 	err := statefile.Update(ctx, b.path, lock, b.read, func(onDisk *record) error {
 		*onDisk = rec // the daemon alone writes it

@@ -74,16 +74,19 @@ func (w held) copyTree(ctx context.Context, from, to string) error {
 		if err != nil {
 			return err
 		}
+
 		if entry.IsDir() && (entry.Name() == ".git" || path == state || disk.Same(path, state)) {
 			return filepath.SkipDir
 		}
 		if entry.Name() == ".git" {
 			return nil
 		}
+
 		name, err := filepath.Rel(from, path)
 		if err != nil || !copied(entry.Type()) {
 			return err
 		}
+
 		target := filepath.Join(to, name)
 		info, err := entry.Info()
 		switch {
@@ -106,6 +109,7 @@ func (w held) copyTree(ctx context.Context, from, to string) error {
 		}
 		return copyFile(path, target, info)
 	})
+
 	for i := len(modes) - 1; i >= 0 && err == nil; i-- {
 		err = modes[i]()
 	}

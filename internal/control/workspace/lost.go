@@ -44,6 +44,7 @@ func (w held) lostInWorktree(ctx context.Context, r record) (found []string, err
 	if reason, locked := w.lockedByPerson(ctx, r); locked {
 		return []string{strings.TrimSuffix("it is locked: "+plain.Line(reason), ": ")}, nil
 	}
+
 	repo := w.repo(r.Dir)
 	status, err := repo.Status(ctx)
 	if errors.Is(err, git.ErrNotRepository) {
@@ -54,11 +55,13 @@ func (w held) lostInWorktree(ctx context.Context, r record) (found []string, err
 	}
 	found = named(found, status.Changed, "uncommitted change")
 	found = named(found, status.Untracked, "untracked file")
+
 	hidden, err := hiddenChanges(ctx, repo, r.Dir)
 	if err != nil {
 		return nil, err
 	}
 	found = named(found, hidden, "change that git was told not to see")
+
 	n := 0
 	err = locked(ctx, func() (err error) { n, err = repo.Loose(ctx); return err })
 	if err != nil {
@@ -90,6 +93,7 @@ func hiddenChanges(ctx context.Context, repo git.Repo, dir string) (changed []st
 	if err != nil {
 		return nil, err
 	}
+
 	var there []string
 	for _, name := range files.Hidden {
 		if disk.IsRegular(filepath.Join(dir, name)) {
@@ -99,10 +103,12 @@ func hiddenChanges(ctx context.Context, repo git.Repo, dir string) (changed []st
 	if len(there) == 0 {
 		return nil, nil
 	}
+
 	blobs, err := repo.Blobs(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	ids, err := repo.Hash(ctx, there)
 	for i, id := range ids {
 		if blobs[there[i]].ID != id {
@@ -157,6 +163,7 @@ func (w held) lostInCopy(ctx context.Context, r record) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var names []string
 	dir := r.Dir
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -166,6 +173,7 @@ func (w held) lostInCopy(ctx context.Context, r record) ([]string, error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+
 		name, err := filepath.Rel(dir, path)
 		if err != nil || entry.IsDir() || !copied(entry.Type()) {
 			return err
@@ -189,6 +197,7 @@ func sameFile(copied, original, from, to string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+
 	b, err := os.Lstat(original)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

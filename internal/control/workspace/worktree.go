@@ -80,6 +80,7 @@ func (w held) choose(ctx context.Context, repo git.Repo, r *record, t engine.Wor
 	case !is:
 		return failed("%s is not a valid branch name: change the branch of the workspace", plain.Name(t.Branch))
 	}
+
 	tip, _, err := repo.Commit(ctx, "refs/heads/"+t.Branch)
 	switch {
 	case err == nil && !t.Again:
@@ -90,6 +91,7 @@ func (w held) choose(ctx context.Context, repo git.Repo, r *record, t engine.Wor
 	case !errors.Is(err, git.ErrNoSuchRef):
 		return err
 	}
+
 	r.Branched = true
 	r.Commit, err = Base(ctx, repo, t.Base)
 	if errors.Is(err, git.ErrNoSuchRef) {
@@ -216,6 +218,7 @@ func (w held) clearWorktree(ctx context.Context, r record) error {
 	if !disk.IsDir(r.Repo) {
 		return nil // with the repository all of it is gone
 	}
+
 	all, err := repo.Worktrees(ctx)
 	if errors.Is(err, git.ErrNotRepository) {
 		return nil
@@ -223,6 +226,7 @@ func (w held) clearWorktree(ctx context.Context, r record) error {
 	if err != nil {
 		return err
 	}
+
 	for _, t := range all {
 		if t.Dir == r.Dir || disk.Same(t.Dir, r.Dir) {
 			if err := locked(ctx, func() error { return repo.DropWorktree(ctx, t.Dir) }); err != nil {
@@ -233,6 +237,7 @@ func (w held) clearWorktree(ctx context.Context, r record) error {
 	if err := dropLeftover(r); err != nil {
 		return err
 	}
+
 	if !r.Branched || slices.ContainsFunc(all, func(t git.Worktree) bool { return t.Branch == r.Branch && t.Dir != r.Dir }) {
 		return nil
 	}

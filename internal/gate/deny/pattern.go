@@ -26,10 +26,12 @@ func newPattern(text string) pattern {
 	if len(words) == 0 {
 		return p
 	}
+
 	p.program, words = words[0], words[1:]
 	if n := len(words); n > 0 && words[n-1] == "*" {
 		p.some, words = true, words[:n-1]
 	}
+
 	for _, word := range words {
 		switch short := letters(strings.TrimSuffix(word, "*")); {
 		case strings.TrimSuffix(word, "*") == "-": // standard input, which is no option

@@ -44,6 +44,7 @@ func forms(words []string, input string, depth int) (all [][]string) {
 		} else if name == "find" {
 			return append(all, executedBy(words, depth)...)
 		}
+
 		wrapper, wraps := commandline.StarterOf(program(words[0]))
 		if !wraps {
 			if len(all) == maxForms {
@@ -51,6 +52,7 @@ func forms(words []string, input string, depth int) (all [][]string) {
 			}
 			return all
 		}
+
 		rest := wrapper.Behind(words[1:])
 		if program(words[0]) == "xargs" && len(rest) > 0 && rest[len(rest)-1] != "{}" {
 			rest = append(slices.Clip(rest), "{}") // what it reads

@@ -29,6 +29,7 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 	if len(s.Project.Edited) > 0 {
 		f.approved = s.Project.ConfigDir
 	}
+
 	look := func(c command, needs []need.Need) {
 		ran := false
 		if c.job != nil {
@@ -47,9 +48,11 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 			}
 		}
 	}
+
 	if runner := s.Project.Config.Gauntlet.StopHook.Runner; len(runner) > 0 && !f.has(ctx, ".", need.Need{Kind: need.Program, Text: runner[0], Shell: "sh"}) {
 		missing = append(missing, MissingProgram{Gate: "stop_hook.runner", Program: plain.Line(runner[0])})
 	}
+
 	lines := s.lines()
 	needs, err := s.needs(ctx, lines)
 	for i, c := range lines {
@@ -59,6 +62,7 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 		}
 		look(c, needs[i])
 	}
+
 	slices.SortFunc(missing, func(a, b MissingProgram) int {
 		return slices.Compare([]string{a.Gate, a.Program}, []string{b.Gate, b.Program})
 	})
@@ -123,6 +127,7 @@ func (f finder) has(ctx context.Context, dir string, n need.Need) bool {
 	if filepath.IsAbs(n.Text) {
 		file = n.Text
 	}
+
 	switch approved := f.inForce(file); {
 	case n.Kind == need.Riddle:
 		return false
@@ -140,6 +145,7 @@ func (f finder) has(ctx context.Context, dir string, n need.Need) bool {
 		_, err := exec.LookPath(file)
 		return err == nil
 	}
+
 	// In a shell that is missing itself nothing else is worth a word.
 	return n.Shell != "sh" && !f.named(ctx, "sh", n.Shell) || f.named(ctx, n.Shell, n.Text)
 }

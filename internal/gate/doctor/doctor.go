@@ -137,6 +137,7 @@ func (e *examination) client(ctx context.Context) {
 	if path == "" {
 		path = "claude"
 	}
+
 	found, err := exec.LookPath(path)
 	if err != nil {
 		why := err.Error()
@@ -146,6 +147,7 @@ func (e *examination) client(ctx context.Context) {
 		e.find(Warn, "client", "Claude Code was not found: "+why, "install it, or set CLAUDE_BIN")
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	version, err := exec.CommandContext(ctx, found, "--version").Output()
@@ -153,6 +155,7 @@ func (e *examination) client(ctx context.Context) {
 		e.find(Warn, "client", fmt.Sprintf("%s --version failed: %v", found, err), "")
 		return
 	}
+
 	e.version, _, _ = strings.Cut(strings.TrimSpace(string(version)), " ")
 	text := found + " " + strings.TrimSpace(string(version))
 	if !slices.Contains(tested, e.version) {
@@ -192,6 +195,7 @@ func (e *examination) settingsFiles() {
 	if slices.ContainsFunc(e.inForce(), func(entry settings.Entry) bool { return entry.Event == hook.Stop }) {
 		level = Warn
 	}
+
 	for _, f := range e.files {
 		if !f.Exists {
 			continue
@@ -215,6 +219,7 @@ func (e *examination) settingsFiles() {
 			e.find(OK, where, f.Path, "")
 		}
 	}
+
 	if by, disabled := settings.Disabled(e.files); disabled && level == Dead {
 		e.find(Dead, "hooks", by.Path+" switches all hooks off", "remove disableAllHooks or allowManagedHooksOnly there")
 	}
@@ -354,6 +359,7 @@ func (e *examination) programs(entries []settings.Entry) {
 		e.find(Dead, "program", err.Error(), "")
 		return
 	}
+
 	told := map[string]bool{}
 	for _, entry := range entries {
 		program := entry.Program()
@@ -365,6 +371,7 @@ func (e *examination) programs(entries []settings.Entry) {
 			e.find(OK, "program", "the hooks call "+program, "") // it is in force, so it is this binary
 			continue
 		}
+
 		found, err := e.lookPath(program)
 		switch {
 		case err != nil:
@@ -440,6 +447,7 @@ func (e *examination) configuration() {
 	if err != nil {
 		e.globalFaults(err, "; invalid sections fall back to the defaults")
 	}
+
 	if !e.HasProject {
 		e.find(Warn, "project", "no .gauntlet/config.yml here or above: nothing to enforce", "stopgate init")
 		return
@@ -447,6 +455,7 @@ func (e *examination) configuration() {
 	if recess, on := stop.InRecess(e.StateDir, e.Root, time.Now()); on {
 		e.find(Dead, "off", "stopgate is off here until "+recess.Until.Local().Format(time.DateTime), "stopgate on")
 	}
+
 	dir := filepath.Join(e.Root, paths.GauntletDir)
 	if global.Trust == config.TrustEnforce {
 		dir = e.trusted(dir)
@@ -456,6 +465,7 @@ func (e *examination) configuration() {
 	} else {
 		e.find(Warn, "trust", "not enforced: commands of every project you open run without approval", "stopgate hooks install --user, or add \"trust: enforce\" to "+e.GlobalPath)
 	}
+
 	shown := filepath.Join(e.Root, paths.GauntletDir)
 	project, err := config.LoadProject(dir, shown)
 	if err != nil {
@@ -467,11 +477,13 @@ func (e *examination) configuration() {
 		e.faulty(Dead, dir, shown, err)
 		return
 	}
+
 	e.project = project
 	for _, exempt := range global.Exemptions(project, os.Environ(), paths.ProjectConfig(e.Root), e.GlobalPath) {
 		e.find(Dead, exempt.Name(), exempt.String(), exempt.Remedy())
 	}
 	e.commands = len(project.Commands()) + len(gates.Commands())
+
 	name := paths.ProjectConfig(e.Root)
 	switch {
 	case !paths.HasConfig(e.Root):
@@ -487,6 +499,7 @@ func (e *examination) configuration() {
 	default:
 		e.find(OK, "config", fmt.Sprintf("%s is valid; commands: %d", name, e.commands), "")
 	}
+
 	for _, event := range settings.Uncovered(e.inForce(), project) {
 		e.uncovered(event)
 	}

@@ -21,6 +21,7 @@ func (e *examination) gates(ctx context.Context) {
 	if e.commands == 0 {
 		return
 	}
+
 	global, globalErr := trust.LoadGlobal(e.GlobalPath, e.StateDir)
 	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr, Environ: os.Environ()}.Locate(e.Root, true)
 	if place.Project == nil {
@@ -30,6 +31,7 @@ func (e *examination) gates(ctx context.Context) {
 		return
 	}
 	e.jobs = gauntlet.Jobs(place.Project, os.Environ())
+
 	// A reviewer takes instructions from where it is started, so that is not the project.
 	dir, err := os.MkdirTemp("", "stopgate-doctor-*")
 	if err != nil {
@@ -37,6 +39,7 @@ func (e *examination) gates(ctx context.Context) {
 		return
 	}
 	defer os.RemoveAll(dir)
+
 	health := Survey{Project: place.Project, Environ: os.Environ(), StateDir: e.StateDir, Needs: e.Needs, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
 	for _, m := range health.Missing {
 		text := "%s needs %s, which is missing: it checks nothing"
@@ -49,6 +52,7 @@ func (e *examination) gates(ctx context.Context) {
 		e.find(Unsure, "check", fmt.Sprintf("cannot tell whether %s in %s can run", u.Command, u.Gate), u.Remedy())
 	}
 	e.reviews(health, len(place.Project.Gates.Reviews()))
+
 	if !health.Git.OK {
 		e.find(Dead, "git", health.Git.Says, "install git: stopgate needs it to see changes")
 		return

@@ -43,6 +43,7 @@ func Look(stateDir string, global *config.Global, root string, now time.Time) Gl
 	if g.Gone {
 		return g
 	}
+
 	store := trust.NewStore(stateDir)
 	g.Configured = paths.HasConfig(root) || global.Enforces() && store.Gated(root)
 	if global.Enforces() {
@@ -55,6 +56,7 @@ func Look(stateDir string, global *config.Global, root string, now time.Time) Gl
 	if g.Configured {
 		g.lookAtGates(stateDir, global, root)
 	}
+
 	g.Hooks = settings.ReachOf(root)
 	if recess, on := stop.InRecess(stateDir, root, now); on {
 		g.Off = &recess

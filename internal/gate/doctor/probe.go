@@ -43,6 +43,7 @@ func (e *examination) probe(ctx context.Context) {
 			"remove it there, or set it in your shell as well and run: stopgate trust")
 		return
 	}
+
 	tried := map[string]bool{}
 	for _, entry := range e.inForce() {
 		key := entry.Command + "\x00" + strings.Join(entry.Args, "\x00")
@@ -50,6 +51,7 @@ func (e *examination) probe(ctx context.Context) {
 			continue
 		}
 		tried[key] = true
+
 		args, exact := entry.Exactly()
 		if !exact {
 			e.find(Dead, "live test", fmt.Sprintf("the entry %q is not what stopgate installs, so it was not run", entry.Line()), settings.InstallCommand(e.files))
@@ -58,6 +60,7 @@ func (e *examination) probe(ctx context.Context) {
 		if slices.Contains(e.elsewhere, entry.Program()) {
 			continue
 		}
+
 		took, err := e.try(ctx, args)
 		if err != nil {
 			e.find(Dead, "live test", err.Error(), "stopgate log --session "+SessionPrefix)
@@ -134,6 +137,7 @@ func (e *examination) callAsClient(ctx context.Context, args []string, root, ses
 	if err != nil {
 		return hook.Printed{}, 0, err
 	}
+
 	result := process.Run(ctx, process.Command{
 		Args:    args,
 		Dir:     root,
@@ -145,6 +149,7 @@ func (e *examination) callAsClient(ctx context.Context, args []string, root, ses
 	if !result.OK() {
 		return hook.Printed{}, result.Duration, fmt.Errorf("the hook failed: %s", strings.TrimSpace(result.String()+"\n"+result.Tail))
 	}
+
 	answer, err := hook.ParseAnswer(result.Stdout)
 	if err != nil {
 		err = fmt.Errorf("the hook did not answer with JSON: %q", bytes.TrimSpace(result.Stdout))

@@ -32,6 +32,7 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 			places = append(places, place{common, within})
 		}
 	}
+
 	looked := map[place]bool{}
 	tops := map[string][]string{}
 	for _, p := range places {
@@ -42,6 +43,7 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 		if _, listed := tops[p.common]; !listed {
 			tops[p.common] = linked(p.common, than)
 		}
+
 		for _, top := range tops[p.common] {
 			root := filepath.Join(top, filepath.FromSlash(p.within))
 			if !seen[paths.Canonical(root)] {

@@ -145,6 +145,7 @@ func (u *use) isBelow(path []byte) bool {
 	if other {
 		return false
 	}
+
 	if i := bytes.IndexAny(path, " \t\n\\\"'`;,:&|<>()[]{}$*"); i >= 0 {
 		path = path[:i]
 	}
@@ -155,6 +156,7 @@ func (u *use) isBelow(path []byte) bool {
 	case rest == "", !filepath.IsLocal(filepath.FromSlash(rest)):
 		return false // the name alone, as in fix/* and fix/$BRANCH, or a way out of it
 	}
+
 	if found, looked := u.looked[rest]; looked {
 		return found
 	}

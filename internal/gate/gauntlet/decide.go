@@ -72,6 +72,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 	if s.Active && (!set.VerifyFixes || s.Alone && !s.hasOpenFailures()) {
 		return Cycle()
 	}
+
 	if !set.Enabled {
 		r := said(StopHookDisabled, "The stop hook is disabled by configuration; no gate was run.")
 		r.Unjudged = "stop_hook.enabled is false"
@@ -83,6 +84,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 		}
 		return r
 	}
+
 	logs := logsOf(s.Project)
 	debug := debugLog(logs, s.Project, s.Global, s.Now)
 	defer func() { debug("STOP_HOOK decision=%s reason=%s", result.Status.decision(), result.Status) }()
@@ -92,6 +94,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 			return locked(owner, logs.LockFile())
 		}
 	}
+
 	if left := s.untilNextRun(logs, set.RunInterval); left > 0 {
 		s.Log("run interval not elapsed, %s left", brief(left))
 		r := said(IntervalNotElapsed, fmt.Sprintf("Gauntlet skipped: the run interval of %d min has not elapsed; %s remain until the next run.",
@@ -99,6 +102,7 @@ func Decide(ctx context.Context, s Stop) (result Result) {
 		r.Unjudged = fmt.Sprintf("run_interval_minutes, %s left", brief(left))
 		return r
 	}
+
 	limit, ctx, cancel := s.limit(ctx, set.Deadline)
 	defer cancel()
 	o := s.Options

@@ -18,6 +18,7 @@ func (e *execution) takeEdits(v *view) {
 		if len(failure.Violations) == 0 {
 			continue
 		}
+
 		var edited review.File
 		read := 0
 		for _, path := range failure.Files {
@@ -35,6 +36,7 @@ func (e *execution) takeEdits(v *view) {
 		if read < len(failure.Files) && len(edited.Violations) == 0 {
 			continue
 		}
+
 		var remarks []string
 		failure.Violations, remarks = review.ApplyEdits(failure.Violations, edited, e.maySkip)
 		for _, remark := range remarks {

@@ -77,6 +77,7 @@ func newExecution(o Options) *execution {
 	if o.Scope.Base == "" {
 		o.Scope.Base = o.Project.Config.Gauntlet.BaseBranch
 	}
+
 	book := ledger.Open(o.StateDir, o.Project.Root)
 	logs := logsOf(o.Project)
 	e := &execution{
@@ -91,6 +92,7 @@ func newExecution(o Options) *execution {
 		tree:    change.Open(o.Project.Root, o.Project.Config.Gauntlet.LogDir, book.IndexFile(), o.Environ, o.Now),
 		plan:    planner{root: o.Project.Root, gates: o.Project.Gates, ci: inCI(o.Environ)},
 	}
+
 	if o.Limit.Shortened > 0 {
 		e.told = append(e.told, fmt.Sprintf("the settings of Claude Code give stopgate's hook only %s, less than it was installed with (see: stopgate doctor)", o.Limit.Shortened))
 	}
@@ -110,6 +112,7 @@ func (e *execution) run(ctx context.Context) Result {
 			r.Tree = v.tree.Mark()
 			return r
 		}
+
 		lock, err := e.acquire()
 		var held *logdir.HeldError
 		switch {
@@ -124,6 +127,7 @@ func (e *execution) run(ctx context.Context) Result {
 			return e.cannotRun(ctx, v, "cannot write a log: "+err.Error())
 		}
 		defer lock.Release()
+
 		if lock.Left != (logdir.Owner{}) {
 			process.EndMarked(runMark(lock.Left)) // it may have left gates that go on
 		}

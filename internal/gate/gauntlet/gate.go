@@ -41,6 +41,7 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 			r.Outcome = GateFailed
 			r.Message = "could not run, and on_error is block: " + r.Message
 		}
+
 		g.board.end(job)
 		r.start, r.Duration = began, time.Since(start)
 		r.DurationMS = r.Duration.Milliseconds()
@@ -48,6 +49,7 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 		g.debug("GATE_RESULT %s status=%s duration=%.3fs violations=%d", r.Job, r.Outcome, r.Duration.Seconds(), len(r.Violations))
 		g.watch(Event{Finished: &r})
 	}()
+
 	g.board.start(job, g.Now())
 	g.console.started(job)
 	g.watch(Event{Started: job})
@@ -64,6 +66,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		return job.result(GateCouldNotRun, "cannot write the log directory: "+err.Error())
 	}
 	defer log.Close()
+
 	dir := filepath.Join(g.Project.Root, filepath.FromSlash(job.Dir))
 	c := check.Run(ctx, check.Request{
 		Name:            job.Check.Name,
@@ -77,6 +80,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 		Echo:            g.echo(job),
 		Now:             g.Now,
 	})
+
 	r := job.result(GateCouldNotRun, c.Message)
 	r.Log, r.Tail, r.timedOut, r.killed, r.ended = path, c.Tail, c.TimedOut, c.Killed, c.Ran && !c.TimedOut
 	switch {

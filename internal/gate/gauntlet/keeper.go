@@ -75,6 +75,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 		Shortened: call.Shortened,
 		Log:       k.Log,
 	}
+
 	r := Decide(ctx, stop)
 	if r.Status == Failed && len(tree.Project.Edited) > 0 {
 		r.Edited = trust.Advice(tree.Project.Edited, tree.Project.Absent)
@@ -82,6 +83,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	if elsewhere {
 		r.Elsewhere = plain.Name(tree.Project.Root)
 	}
+
 	v := stop.Verdict(&r)
 	if v.Status != keeper.WouldBlock {
 		v.Message = told(&r, quiet(call.Global, tree.Project))

@@ -157,6 +157,7 @@ func inOrder(jobs []*Job) []*Job {
 	slices.SortStableFunc(jobs, func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.place[0], b.place[0]), cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.place[1], b.place[1]))
 	})
+
 	type command struct {
 		check *config.Check
 		dir   string
@@ -169,6 +170,7 @@ func inOrder(jobs []*Job) []*Job {
 			continue
 		}
 		ids[id] = true
+
 		if job.Check != nil {
 			c := command{job.Check, job.Dir}
 			if first := commands[c]; first != nil {

@@ -35,6 +35,7 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	if !gate.Cache {
 		return ""
 	}
+
 	approval := p.Project.Approval // id of what the gates run of .gauntlet; empty without trust
 	content, own := p.content(ctx, gate.Inputs), cmp.Or(approval, paths.GauntletDir)
 	if approval == "" && (len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile)) {
@@ -43,12 +44,14 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	if content == "" || own == "" {
 		return ""
 	}
+
 	hash := sha256.New()
 	add := into(hash)
 	add("p2", job.definition(), content, own, p.base)
 	if job.Check == nil {
 		add("diff", p.position.MergeBase)
 	}
+
 	if p.readsGit(job) {
 		staged := p.index(ctx)
 		if staged == "" {
@@ -57,6 +60,7 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 		at := p.position
 		add("git", at.Head, at.Branch, at.Base, at.BaseCommit, staged)
 	}
+
 	if !p.outside(ctx, gate, add) {
 		return ""
 	}

@@ -16,10 +16,12 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 	if len(v.state.Open) > 0 || v.state.Damaged || e.changedContext(ctx, v) != "" {
 		return Result{}, false
 	}
+
 	s, err := e.selected(ctx, v)
 	if err != nil {
 		return e.ended(ctx, v, err)
 	}
+
 	r := e.result(v)
 	r.spared = unaffected
 	jobs := e.meant(s.jobs)
@@ -28,6 +30,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 		e.remember(ctx, v)
 		return e.announce(r), true
 	}
+
 	if e.NoCache || v.unseen != nil {
 		return Result{}, false
 	}
@@ -39,6 +42,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 		}
 		r.Gates = append(r.Gates, gate)
 	}
+
 	r.Status = Passed
 	for _, gate := range r.Gates {
 		r.Warnings = append(r.Warnings, gate.Warnings...)

@@ -28,6 +28,7 @@ func Reason(r *Result, verifies bool) string {
 		f.Say("; then stop again, and the gates run again")
 	}
 	f.Say(".\n")
+
 	if r.Elsewhere != "" {
 		f.Say("This is about `%s`, where you worked in this session.\n", r.Elsewhere)
 	}
@@ -37,6 +38,7 @@ func Reason(r *Result, verifies bool) string {
 	if slices.ContainsFunc(failed, func(g GateResult) bool { return g.Kind == KindReview }) {
 		f.Say(reviewAdvice)
 	}
+
 	for i := range failed {
 		f.gate(&failed[i], len(failed)-i)
 	}

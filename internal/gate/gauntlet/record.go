@@ -65,10 +65,12 @@ func (e *execution) endings(r *Result) ledger.Finishes {
 func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.GateRun {
 	ctx, cancel := context.WithTimeout(ctx, e.proving)
 	defer cancel()
+
 	var after *prover
 	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return g.Outcome == GatePassed && g.job.key != "" }) {
 		after = e.proverAfter(ctx, v, r)
 	}
+
 	var runs []ledger.GateRun
 	for i := range r.Gates {
 		g := &r.Gates[i]
@@ -86,6 +88,7 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 		if g.Outcome == GateFailed || g.Outcome == GatePassed && g.job.key != "" && after.key(ctx, g.job) == g.job.key {
 			run.Key = g.job.key // a failure takes a proof back
 		}
+
 		runs = append(runs, run)
 		for _, other := range g.job.also {
 			run.Job, run.Entry, run.Definition, run.Key = other.ID(), other.Entry, other.definition(), ""

@@ -26,6 +26,7 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 		// Nothing is left to verify, and asking again would close nothing.
 		return g.judged(job, previous, "every violation was skipped")
 	}
+
 	diff, err := g.tree.Diff(ctx, g.Scope, g.view.position, job.Includes, maxDiff)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -39,6 +40,7 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 	case len(bytes.TrimSpace(diff.Text)) == 0 && len(previous) == 0:
 		return job.result(GatePassed, "No changes to review")
 	}
+
 	slots := review.Run(ctx, review.Request{
 		Gate:     job.ID(),
 		Review:   job.Review,
@@ -75,11 +77,13 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 			errs = append(errs, slot.Err)
 		}
 	}
+
 	// Who did not look has verified nothing.
 	open, closed, dropped := review.Reconcile(previous, found, same || len(errs) > 0, g.Project.Config.Gauntlet.NewIssues)
 	hidden, closed, remarks := s.hidden(closed)
 	open = append(open, hidden...)
 	s.trace(open)
+
 	var message []string
 	if len(hidden) > 0 {
 		message = append(message, fmt.Sprintf("%d hidden from the reviewers", len(hidden)))
@@ -96,6 +100,7 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 	if same {
 		message = append(message, "nothing has changed since they were found")
 	}
+
 	r := g.judged(job, open, strings.Join(message, ", "))
 	if r.Outcome == GatePassed {
 		r.Warnings = append(r.Warnings, s.warnings()...)
@@ -105,6 +110,7 @@ func (g gateRunner) weigh(job *Job, slots []review.SlotResult, previous []review
 		// this one.
 		r.Outcome, r.Message = GateCouldNotRun, distinct(errs)
 	}
+
 	r.Reviews, r.Log = g.reviewFiles(job, slots, open)
 	for i := range slots {
 		r.Cost = r.Cost.Plus(slots[i].Cost)
@@ -159,6 +165,7 @@ func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []revi
 		}
 		slices.Reverse(file.Violations)
 		rest = slices.DeleteFunc(rest, func(v review.Violation) bool { return slices.Contains(file.Violations, v) })
+
 		adapter := cmp.Or(slot.Adapter, "none")
 		path := g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "json")
 		if err := atomicfile.Write(path, file.Encode(), 0o600); err != nil {

@@ -142,12 +142,14 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 		}
 		due, at = append(due, job), append(at, i)
 	}
+
 	e.watch(Event{Planned: jobs, Proven: proven})
 	for i := range results {
 		if results[i].Outcome == GateProven {
 			e.console.finished(&results[i])
 		}
 	}
+
 	g := e.Project.Config.Gauntlet
 	gates := gateRunner{execution: e, view: v, logs: e.logs.Apart(ids(jobs))}
 	process.Adopt()
@@ -155,6 +157,7 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 	if ctx.Err() != nil || slices.ContainsFunc(ran, func(r GateResult) bool { return r.timedOut }) {
 		process.EndOrphans() // of gates that had to be ended
 	}
+
 	for i, r := range ran {
 		if r.Outcome == GateNotStarted && e.robbed(ctx) {
 			e.cutOff(&r)

@@ -26,12 +26,14 @@ func runExternal(ctx context.Context, o Options, runner []string) (result Result
 	if r, withheld := withheldBefore(o.Project); withheld {
 		return r
 	}
+
 	e := newExecution(o)
 	var v view
 	defer func() { e.keepTree(ctx, &result) }()
 	if e.look(ctx, &v) == nil && e.untouched(&v) {
 		return e.unchanged(ctx, &v)
 	}
+
 	r := Result{Tree: v.tree.Mark(), MaxRetries: o.Project.Config.Gauntlet.MaxRetries}
 	gate := GateResult{Job: runnerJob, Kind: KindCheck, Name: runnerJob, Outcome: GateCouldNotRun}
 	file, n, err := e.logs.Console()
@@ -45,6 +47,7 @@ func runExternal(ctx context.Context, o Options, runner []string) (result Result
 		r.ConsoleLogPath, r.Run, gate.Log = file.Name(), n, file.Name()
 		r.Status = e.startRunner(ctx, runner, file, &gate)
 	}
+
 	r.Gates, r.spared = []GateResult{gate}, notJudged("stop_hook.runner runs instead of the gates")
 	e.keepLogs(r.Gates)
 	if r.withheld() {

@@ -22,6 +22,7 @@ func (s schedule) all(ctx context.Context, jobs []*Job) []GateResult {
 	if most <= 0 {
 		most = runtime.NumCPU() + 1 // no core waits while a gate starts or ends
 	}
+
 	r := &round{schedule: s, jobs: jobs, slots: make(chan struct{}, most), results: make([]GateResult, len(jobs))}
 	var beside, inTurn []int
 	for i, job := range jobs {
@@ -32,6 +33,7 @@ func (s schedule) all(ctx context.Context, jobs []*Job) []GateResult {
 			inTurn = append(inTurn, i)
 		}
 	}
+
 	var group sync.WaitGroup
 	if len(inTurn) > 0 {
 		r.slots <- struct{}{} // one is theirs until all of them are done

@@ -32,12 +32,14 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 		v.chosen = e.everything(v.unseen)
 		return v.chosen, nil
 	}
+
 	key := e.lookKey(v)
 	if last := v.state.Look; key != "" && last != nil && last.Key == key {
 		if v.chosen = e.remembered(last); v.chosen != nil {
 			return v.chosen, nil
 		}
 	}
+
 	limited, cancel := context.WithTimeout(ctx, e.looking)
 	defer cancel()
 	set, err := e.tree.Changes(limited, e.Scope, v.position)
@@ -49,6 +51,7 @@ func (e *execution) selected(ctx context.Context, v *view) (*selection, error) {
 		v.chosen = e.everything(err)
 		return v.chosen, nil
 	}
+
 	v.chosen = &selection{jobs: e.plan.jobs(set.Files), changed: len(set.Files), note: set.Note}
 	v.chosen.aside = e.aside(limited, v)
 	if key != "" {

@@ -21,10 +21,12 @@ func Environ(environ []string, call *keeper.Call) []string {
 			env = append(env, entry)
 		}
 	}
+
 	set := func(name, value string) {
 		// A NUL would keep the command from starting; no real payload has one.
 		env = append(env, prefix+name+"="+strings.ReplaceAll(value, "\x00", ""))
 	}
+
 	base := call.Payload.Common()
 	set("SESSION_ID", base.SessionID)
 	set("TRANSCRIPT_PATH", base.TranscriptPath)

@@ -127,6 +127,7 @@ func verdict(runs []run) keeper.Verdict {
 			messages = append(messages, report(r))
 		}
 	}
+
 	v.Status = v.Outcome.String()
 	if v.Outcome == keeper.Failed && len(objections) == 0 {
 		v.Status = Reported

@@ -172,6 +172,7 @@ func (r *reading) clock() (clock, bool) {
 	if digits == 0 {
 		return clock{}, false
 	}
+
 	c := clock{hour: int(hour)}
 	colon := false
 	for _, to := range []*int{&c.minute, &c.second} {
@@ -186,6 +187,7 @@ func (r *reading) clock() (clock, bool) {
 		}
 		*to, colon = int(n), true
 	}
+
 	before := r.rest
 	r.rest = strings.TrimLeft(r.rest, " ")
 	am, pm := r.word("am") || r.word("a.m."), r.word("pm") || r.word("p.m.")
@@ -261,17 +263,20 @@ func (r *reading) date() (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
+
 	r.rest = strings.TrimLeft(r.rest, " .")
 	day, digits := r.number(2)
 	if digits == 0 {
 		return time.Time{}, false
 	}
+
 	r.rest = strings.TrimLeft(r.rest, " ,")
 	before := r.rest
 	year, digits := r.number(4)
 	if digits != 4 { // it is the hour, or nothing
 		r.rest, year = before, 0
 	}
+
 	r.rest = strings.TrimLeft(r.rest, " ,")
 	if r.word("at") {
 		r.rest = strings.TrimLeft(r.rest, " ")
@@ -280,6 +285,7 @@ func (r *reading) date() (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
+
 	place := r.zone()
 	at := func(year int) time.Time {
 		return time.Date(year, month, int(day), c.hour, c.minute, c.second, 0, place)

@@ -31,6 +31,7 @@ func manifests() map[string]Lookup {
 			Up:    true,
 		}
 	)
+
 	return map[string]Lookup{
 		"make":    makefile,
 		"gmake":   makefile,

@@ -35,6 +35,7 @@ func (f *foreign) agents(ctx context.Context, tip string, names []string) (w wor
 	if !made.known {
 		return w, false
 	}
+
 	prefix := f.at.Prefix(paths.Canonical(f.Project.Root))
 	w.touched = map[string]bool{}
 	for id, parents := range made.parents {
@@ -119,12 +120,14 @@ func (f *foreign) sessions(ctx context.Context, tip string) (all []string, ok bo
 	for _, id := range made {
 		commits[id] = true
 	}
+
 	old := []string{b.Head}
 	if b.Unseen {
 		if where, err := tree.Position(ctx, change.Scope{Base: f.Project.Config.Gauntlet.BaseBranch}); err == nil && where.BaseCommit != "" {
 			old = append(old, where.BaseCommit)
 		}
 	}
+
 	beyond, err := repo.Beyond(ctx, tip, old, !b.Unseen, maxCommits+1)
 	if err != nil {
 		return nil, false
@@ -137,6 +140,7 @@ func (f *foreign) sessions(ctx context.Context, tip string) (all []string, ok bo
 	if len(commits) > maxCommits {
 		return nil, false
 	}
+
 	written, err := repo.Authored(ctx, tree.Picked(position(f.at), b.since()))
 	if err != nil {
 		return nil, false

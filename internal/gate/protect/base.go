@@ -81,6 +81,7 @@ func (p Place) find(ctx context.Context) (*base, error) {
 	if err != nil && !errors.Is(err, errInner) {
 		return nil, err
 	}
+
 	b := p.newBase(at)
 	if b.record, err = p.worktree().Record(ctx, names); err != nil {
 		return nil, err
@@ -91,11 +92,13 @@ func (p Place) find(ctx context.Context) (*base, error) {
 			return nil, err
 		}
 	}
+
 	status, err := p.repo().Status(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p.copyOf(b, slices.Concat(p.below(at, status.Changed), p.below(at, status.Untracked), hidden))
+
 	if conversion, err := p.repo().Conversion(ctx, true); err != nil { // as with git before 2.26
 		p.logf("look at how git writes the files of %s: %v", p.Project.Root, err)
 	} else {
@@ -183,6 +186,7 @@ func (p Place) fill(ctx context.Context, b *base) error {
 	if err != nil {
 		return err
 	}
+
 	var names, links []string
 	for name, blob := range listed {
 		if p.protects(name) && blob.Mode != moduleMode {
@@ -192,6 +196,7 @@ func (p Place) fill(ctx context.Context, b *base) error {
 			links = append(links, name)
 		}
 	}
+
 	b.Targets = p.targets(links) // a link that leads elsewhere by now is told itself
 	for name := range b.Targets {
 		if _, has := listed[name]; has {
@@ -201,6 +206,7 @@ func (p Place) fill(ctx context.Context, b *base) error {
 	if b.record, err = p.worktree().Record(ctx, names); err != nil {
 		return err
 	}
+
 	states, err := p.committed(ctx, b, names, listed)
 	if err != nil {
 		return err

@@ -78,6 +78,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 		Session: call.Origin, Prompted: call.Prompted, Log: k.Log,
 		Since: tree.Since,
 	}
+
 	found, err := place.Look(ctx)
 	before := place.memory()
 	switch {
@@ -86,6 +87,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	case err != nil && ctx.Err() != nil: // the hook is over, which says nothing about the files
 		return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "error", Message: "protected files were not compared: " + err.Error()}
 	}
+
 	seen := sight{touches: found}
 	if err != nil {
 		seen.fault = plain.Line(err.Error())
@@ -93,11 +95,13 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	if elsewhere {
 		seen.elsewhere = tree.Project.Root
 	}
+
 	memory := before
 	v := verdict(place.config().Blocks, seen, &memory)
 	if call.Global.Observes(tree.Project.Config) {
 		return observed(v)
 	}
+
 	if reflect.DeepEqual(memory, before) {
 		return v
 	}

@@ -81,6 +81,7 @@ func longest(a, b []string) (pairs [][2]int) {
 			}
 		}
 	}
+
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] == b[j]:

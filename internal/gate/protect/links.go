@@ -44,11 +44,13 @@ func (p Place) way(link string) (names []string, inside bool) {
 		if folder, err := filepath.EvalSymlinks(filepath.Dir(target)); err == nil { // else it is deleted, too
 			path = filepath.Join(folder, filepath.Base(target))
 		}
+
 		rel, err := filepath.Rel(root, path)
 		if err != nil || !p.judges(filepath.ToSlash(rel)) {
 			return names, false
 		}
 		names = append(names, filepath.ToSlash(rel))
+
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil:

@@ -145,6 +145,7 @@ func (f *foreign) becomes(ctx context.Context, tip git.Location, switched bool, 
 	if err != nil || switched || tip.Merge == f.base.Head {
 		return comes, err
 	}
+
 	before, err := repo.Listed(ctx, tip.Merge, names...)
 	if err != nil {
 		return comes, err
@@ -153,6 +154,7 @@ func (f *foreign) becomes(ctx context.Context, tip git.Location, switched bool, 
 	if err != nil {
 		return comes, err
 	}
+
 	both := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return found[name] == before[name] || found[name] == listed[name] })
 	if len(both) == 0 {
 		return comes, nil
@@ -161,6 +163,7 @@ func (f *foreign) becomes(ctx context.Context, tip git.Location, switched bool, 
 	if err != nil {
 		return comes, err
 	}
+
 	held, err := f.held(ctx, tip, both)
 	for _, name := range both {
 		switch file, has := merged.Files[name]; {
@@ -195,6 +198,7 @@ func (f *foreign) inModule(ctx context.Context, commit git.Blob, module string, 
 	if at, err := inner.Locate(ctx, "", "HEAD"); err != nil || at.Head != commit.ID {
 		return
 	}
+
 	var names []string
 	for _, d := range all {
 		names = append(names, strings.TrimPrefix(d.Path, module+"/"))
@@ -203,11 +207,13 @@ func (f *foreign) inModule(ctx context.Context, commit git.Blob, module string, 
 	if err != nil {
 		return
 	}
+
 	aside, err := f.asideOf(inner, f.userConversion(ctx, inner), commit.ID)
 	if err != nil {
 		return
 	}
 	defer aside.Close()
+
 	w := written{repo: inner, aside: aside, attributes: commit.ID}
 	for _, d := range w.same(ctx, listed, storedAtTop, module+"/", all) {
 		f.theirs[d.Path] = true

@@ -148,6 +148,7 @@ func (p Place) Doubts(ctx context.Context) (notes []string, err error) {
 		return nil, err
 	}
 	files := slices.Concat(listing.Tracked, listing.Untracked)
+
 	count := func(pattern string) (n int) {
 		for _, name := range files {
 			if p.judges(name) && gauntlet.Covers(pattern, name) {
@@ -156,6 +157,7 @@ func (p Place) Doubts(ctx context.Context) (notes []string, err error) {
 		}
 		return n
 	}
+
 	for _, pattern := range p.config().Patterns {
 		if strings.Contains(pattern, "/") || !strings.ContainsAny(pattern, "*?[{") {
 			continue
@@ -164,6 +166,7 @@ func (p Place) Doubts(ctx context.Context) (notes []string, err error) {
 			notes = append(notes, fmt.Sprintf("%s matches %s at the top of the project; **/%s matches %d, in all folders", plain.Name(pattern), plain.Count(top, "file"), plain.Name(pattern), all))
 		}
 	}
+
 	for _, name := range files {
 		if !p.protects(name) || !p.isLink(name) {
 			continue

@@ -87,6 +87,7 @@ func withoutBlocks(l string, inside bool) (string, bool) {
 	if !inside && directive.Get().MatchString(l) {
 		return l, false
 	}
+
 	var out strings.Builder
 	for l != "" {
 		if inside {
@@ -97,6 +98,7 @@ func withoutBlocks(l string, inside bool) (string, bool) {
 			l, inside = rest, false
 			continue
 		}
+
 		block, end := strings.Index(l, "/*"), strings.Index(l, "//")
 		switch {
 		case end >= 0 && (block < 0 || end < block) && (end == 0 || l[end-1] != ':'): // no URL
@@ -236,6 +238,7 @@ func thresholds(name string, e edit, where func(int) string) (notes []string) {
 		form := number.Get().ReplaceAllString(strings.TrimSpace(l.text), "0")
 		after[form] = append(after[form], l)
 	}
+
 	for _, l := range e.removed {
 		text := strings.TrimSpace(l.text)
 		numbers := number.Get().FindAllString(text, -1)
@@ -246,6 +249,7 @@ func thresholds(name string, e edit, where func(int) string) (notes []string) {
 		if len(numbers) == 0 || !lower && !upper {
 			continue
 		}
+
 		form := number.Get().ReplaceAllString(text, "0")
 		same := after[form]
 		if len(same) == 0 {
@@ -254,6 +258,7 @@ func thresholds(name string, e edit, where func(int) string) (notes []string) {
 			}
 			continue
 		}
+
 		now := same[0]
 		after[form] = same[1:]
 		for i, is := range number.Get().FindAllString(now.text, -1) {

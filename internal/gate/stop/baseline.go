@@ -101,6 +101,7 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, id s
 		if _, seen := found[root]; seen {
 			return
 		}
+
 		before := change.Baseline{Session: id}
 		if session != nil {
 			before = change.Baseline{Session: session.Origin, Tree: session.Trees[root].Baseline}
@@ -108,6 +109,7 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, id s
 		found[root] = gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, before)
 		projects = append(projects, project)
 	}
+
 	look(place.Project)
 	roots := below
 	if session != nil {
@@ -127,6 +129,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 	if !is || session == nil || len(trees) == 0 {
 		return
 	}
+
 	commits := c.committed(ctx, kc, trees, session)
 	c.update(p, root, session, func(s *footprint.Session) {
 		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
@@ -134,6 +137,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 		if c.read.path != "" {
 			s.Transcript, s.ReadTo = c.read.path, c.read.to
 		}
+
 		for _, root := range c.led {
 			if len(p.BackgroundTasks) > 0 || !lookedOnly(root, trees) {
 				s.Visit(paths.Canonical(root))
@@ -142,6 +146,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 		for _, commit := range commits.passed {
 			s.Pass(commit)
 		}
+
 		for _, tree := range trees {
 			if gitDir, found := paths.GitDir(tree.Root); found && footprint.IsLinked(gitDir) {
 				s.Commit(change.MadeAt(tree.Root, startOf(s, tree.Root)))

@@ -20,6 +20,7 @@ func (c *call) beside(payload hook.Payload, session *footprint.Session, known []
 	if !c.enforces() || session.Prompted.IsZero() {
 		return nil
 	}
+
 	stands := append(c.starts(payload), known...)
 	candidates := slices.DeleteFunc(trust.NewStore(c.StateDir).Roots(), func(root string) bool {
 		return slices.ContainsFunc(stands, func(stand string) bool { return isWithin(stand, root) || isWithin(root, stand) })
@@ -28,6 +29,7 @@ func (c *call) beside(payload hook.Payload, session *footprint.Session, known []
 	if len(candidates) == 0 || path == "" {
 		return nil
 	}
+
 	from := int64(0)
 	if session.Transcript == path {
 		from = session.ReadTo
@@ -40,12 +42,14 @@ func (c *call) beside(payload hook.Payload, session *footprint.Session, known []
 	if len(text) == 0 {
 		return nil
 	}
+
 	repositories := map[string]bool{}
 	for _, root := range known {
 		if common, _, found := paths.Repository(root); found {
 			repositories[common] = true
 		}
 	}
+
 	var named []footprint.Candidate
 	for _, root := range candidates {
 		top, found := paths.GitRoot(root)

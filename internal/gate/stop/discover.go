@@ -30,6 +30,7 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 			roots = append(roots, root)
 		}
 	}
+
 	if root != "" { // else the search for it has looked there
 		for _, start := range c.starts(payload) {
 			add(c.nearest(start))
@@ -38,6 +39,7 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 	if session == nil {
 		return roots, nil
 	}
+
 	for _, root := range session.Roots {
 		add(c.nearest(root))
 	}
@@ -45,10 +47,12 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 	for _, root := range mentioned {
 		add(c.nearest(root))
 	}
+
 	c.led = c.beside(payload, session, slices.Concat([]string{root}, session.Roots, roots))
 	for _, root := range c.led {
 		add(c.nearest(root))
 	}
+
 	for _, tree := range slices.Sorted(maps.Keys(session.Trees)) {
 		if known := session.Trees[tree]; known.Red && !known.Removed(tree) {
 			add(tree)
@@ -98,15 +102,18 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	if root != "" {
 		known = append([]string{root}, known...)
 	}
+
 	worktrees := footprint.Worktrees(append(rootsOf(below), known...), session.Began)
 	candidates := slices.DeleteFunc(slices.Concat(below, worktrees), func(one footprint.Candidate) bool { return slices.Contains(known, one.Root) })
 	if candidates = c.unclaimed(candidates, session); len(candidates) == 0 {
 		return nil, nil
 	}
+
 	text, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
 	if err != nil {
 		return rootsOf(candidates), nil
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
 	defer cancel()
 	stands := append(c.starts(payload), known...)

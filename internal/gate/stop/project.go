@@ -122,6 +122,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 		p.disown(err)
 		return p
 	}
+
 	live := filepath.Join(root, paths.GauntletDir)
 	source := live
 	var standing trust.Standing
@@ -134,6 +135,7 @@ func (l Locator) Locate(root string, withGates bool) Place {
 			}
 			return p
 		}
+
 		absent = standing.Absent(l.Environ)
 		p.edited(standing, absent)
 		source = standing.Dir // so that nobody can change it after it was compared
@@ -141,11 +143,13 @@ func (l Locator) Locate(root string, withGates bool) Place {
 			return p // only runbooks were approved
 		}
 	}
+
 	project, err := read(source, live, withGates)
 	if err != nil {
 		p.cannot("config", "invalid_config", firstLine(err)+" (all errors: stopgate validate)")
 		return p
 	}
+
 	project.Root, project.ConfigDir, project.Approval, project.Content = root, source, standing.ID, standing.Content
 	project.Edited, project.Absent = standing.Changed, absent
 	p.Project = project

@@ -86,6 +86,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 	if place.Held != nil {
 		return gauntlet.Held(place.Held.Summary), *place.Held
 	}
+
 	stop := gauntlet.Stop{
 		Options: gauntlet.Options{
 			Project: place.Project, StateDir: c.StateDir, Global: c.global, Environ: c.Environ, Now: c.Now,
@@ -95,6 +96,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		Alone:  true,
 		Log:    c.logf,
 	}
+
 	if place.Project == nil {
 		result := inactive(place)
 		if payload.StopHookActive {
@@ -102,6 +104,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		}
 		return result, gauntlet.Verdict(&result)
 	}
+
 	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.clientDirs(payload, place.Project)...))
 	defer cancel()
 	result := gauntlet.Decide(ctx, stop)

@@ -53,10 +53,12 @@ func (c *call) tell(payload hook.Payload, root string, j Judgement) {
 	if len(messages) == 0 {
 		return
 	}
+
 	ways := notify.Route(c.global.Notify, paths.Home(c.getenv), place(payload, root))
 	if ways.Command == "" || ways.Muted || !notify.QuietUntil(ways.Quiet, c.Now().Local()).IsZero() {
 		return
 	}
+
 	page := daemonapi.PageURL(c.StateDir)
 	for _, message := range messages {
 		if page != "" {

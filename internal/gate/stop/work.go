@@ -100,6 +100,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 	if payload.Event() != hook.Stop {
 		return nil
 	}
+
 	add := func(project *keeper.Project) {
 		if project == nil {
 			return
@@ -115,6 +116,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 		}
 		trees = append(trees, tree)
 	}
+
 	session = c.followMoved(payload, place.Root, session)
 	if !session.Missing(paths.Canonical(place.Root)) {
 		add(place.Project)
@@ -122,6 +124,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 	place.holdForeign(session)
 	c.strange(place, session)
 	c.vanished(place, payload, session)
+
 	others, unnamed := c.others(ctx, place.Root, payload, session)
 	c.tellUnnamed(place, payload, session, unnamed)
 	for _, root := range others {
@@ -232,6 +235,7 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 	if session == nil {
 		return
 	}
+
 	var removed []string
 	for _, root := range slices.Sorted(maps.Keys(session.Trees)) {
 		tree := session.Trees[root]
@@ -241,6 +245,7 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 		if !session.Missing(root) {
 			continue
 		}
+
 		what := fmt.Sprintf("%s, where gates failed in this session, no longer exists", plain.Line(root))
 		if disk.Exists(root) {
 			what = fmt.Sprintf("%s, where gates failed in this session, is no longer the same project", plain.Line(root))
@@ -251,10 +256,12 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 			place.Verdicts = append(place.Verdicts, verdict)
 			continue
 		}
+
 		c.update(payload, place.Root, session, func(s *footprint.Session) { s.SetTree(root, func(t *footprint.Tree) { t.Missed = true }) })
 		verdict.Reason = keeper.Words("%s. Restore it and stop again, or ask a person to approve its new location (`stopgate trust`).", what)
 		place.Held = cmp.Or(place.Held, &verdict)
 	}
+
 	c.tellOnce(place, payload, session, removed, removedStatus, func(roots string) string {
 		return roots + " was removed (gates failed there in this session, and no gate has checked the work since)"
 	})

@@ -132,6 +132,7 @@ func askGit(ctx context.Context, dir string, environ []string) (f GitFacts, err 
 	if !at.Inside {
 		return GitFacts{}, errors.New("not a working tree")
 	}
+
 	switch {
 	case at.Complete && at.Tip == at.Merge:
 		f.Upstream = Pushed
@@ -142,12 +143,14 @@ func askGit(ctx context.Context, dir string, environ []string) (f GitFacts, err 
 			return GitFacts{}, err
 		}
 	}
+
 	f.Head, f.Branch = at.Head, strings.TrimPrefix(at.Branch, "refs/heads/")
 	if f.Head == "" {
 		if f.Branch, err = repo.UnbornBranch(ctx); err != nil {
 			return GitFacts{}, err
 		}
 	}
+
 	status, err := git.At(filepath.Join(dir, filepath.FromSlash(at.Up)), environ).Status(ctx)
 	if err != nil {
 		return GitFacts{}, err
@@ -162,6 +165,7 @@ func gateFacts(stateDir, root string, now time.Time) GateFacts {
 	if root == "" {
 		return GateFacts{Note: "the project has no gates"}
 	}
+
 	state, err := ledger.Open(stateDir, root).Read()
 	switch {
 	case err != nil:
@@ -171,6 +175,7 @@ func gateFacts(stateDir, root string, now time.Time) GateFacts {
 	case len(state.Open) == 0 && len(state.Proven) == 0 && state.Look == nil:
 		return GateFacts{Note: "the gates of this project have never run"}
 	}
+
 	f := GateFacts{Failures: state.Series.Failures, Skipped: len(state.Skipped)}
 	for _, failure := range state.Open {
 		f.Open = append(f.Open, GateFailure{failure.Job, failure.Message, failure.Since})

@@ -127,6 +127,7 @@ func (g *GitFacts) lines() []string {
 	if g.Note != "" {
 		return []string{inLine(g.Note, noteSize)}
 	}
+
 	lines := []string{"branch: " + inLine(g.Branch, nameSize), "HEAD: no commit yet"}
 	if g.Head != "" {
 		lines[1] = "HEAD: " + inLine(head(g.Head, 12, 12), nameSize)
@@ -139,6 +140,7 @@ func (g *GitFacts) lines() []string {
 			lines = append(lines, "the branch is not pushed anywhere")
 		}
 	}
+
 	if g.Changed+g.Untracked == 0 {
 		return append(lines, "nothing that is not committed")
 	}
@@ -157,6 +159,7 @@ func (g *GateFacts) lines() (lines []string) {
 	if g.Note != "" {
 		return []string{inLine(g.Note, noteSize)}
 	}
+
 	for _, failure := range g.Open[:min(len(g.Open), maxFailures)] {
 		lines = append(lines, fmt.Sprintf("FAILED and open since %s: %s", moment(failure.Since), inLine(failure.Job, jobSize)))
 		if message := plain.Line(failure.Message); message != "" {
@@ -169,6 +172,7 @@ func (g *GateFacts) lines() (lines []string) {
 	if len(g.Open) == 0 {
 		lines = append(lines, "no failure is open")
 	}
+
 	if g.Failures > 0 {
 		lines = append(lines, fmt.Sprintf("failing runs in a row: %d", g.Failures))
 	}
@@ -180,6 +184,7 @@ func (g *GateFacts) lines() (lines []string) {
 	if g.Skipped > 0 {
 		lines = append(lines, fmt.Sprintf("findings of reviews that were skipped: %d", g.Skipped))
 	}
+
 	if len(g.Selected) > 0 {
 		lines = append(lines, "gates that the changes led to at the last run:")
 		for _, job := range list(g.Selected, maxJobs, jobSize) {

@@ -25,6 +25,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 	if err != nil {
 		return s.unavailable(err)
 	}
+
 	process.Adopt()
 	s.console.reviewing(s.dir.LogFile(), s.dir.OutputFile(s.id))
 	start := s.now()
@@ -32,6 +33,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 	prompt := s.prompt(ctx, d, state)
 	result, err := s.ask(ctx, client, own, <-made, prompt)
 	d.Cost = result.Spent()
+
 	review := Review{
 		At: start, PromptID: s.Payload.PromptID, DurationMS: s.now().Sub(start).Milliseconds(), Cost: d.Cost,
 		Tree: at.tree, Conversation: at.conversation,
@@ -42,6 +44,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 		s.spend(ctx, review)
 		return failed
 	}
+
 	opinion := Interpret(result)
 	opinion.Feedback = shorten(s.secrets.HideString(opinion.Feedback), maxReason, 4*maxReason)
 	review.AllowStop, review.Feedback = opinion.AllowStop, opinion.Feedback

@@ -93,6 +93,7 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	configFile := filepath.Join(configDir, launch.ConfigFile)
 	own, err := launch.LoadSupervisor(configFile)
 	s := &session{
@@ -105,6 +106,7 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 		secrets:  SecretsOf(slices.Concat(stop.Environ, launch.Variables(configFile, stop.Environ))),
 		now:      k.Now,
 	}
+
 	s.console = console{to: k.Stderr, secrets: s.secrets, english: !environ.BothLanguages(stop.Environ)}
 	if err != nil {
 		s.log("warning", "reason", err.Error(), "instead", "invalid values fall back to the defaults")

@@ -91,6 +91,7 @@ func withoutCode(text []byte) (rest []byte) {
 		taken  int  // up to where text has been taken
 		pos    int
 	)
+
 	for line := range bytes.Lines(text) {
 		begin := pos
 		pos += len(line)

@@ -18,6 +18,7 @@ func Pin(tree, script, dir, root, configDir string, names ...string) string {
 	if configDir == filepath.Join(root, filepath.FromSlash(tree)) {
 		return script
 	}
+
 	roots := append(rootsIn(script, dir, root), names...)
 	var out []byte
 	var quote byte // the kind of quotes we are in
@@ -29,6 +30,7 @@ func Pin(tree, script, dir, root, configDir string, names ...string) string {
 				continue
 			}
 		}
+
 		c := script[i]
 		switch {
 		case c == '\\' && quote != '\'' && i+1 < len(script):

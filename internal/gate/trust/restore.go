@@ -180,6 +180,7 @@ func move(from, to string) error {
 	if !errors.Is(err, syscall.EXDEV) {
 		return err
 	}
+
 	info, err := os.Lstat(from)
 	if err != nil {
 		return err

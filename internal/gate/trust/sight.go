@@ -34,11 +34,13 @@ func (c *Content) look() (s sight) {
 		s.changed = []string{err.Error()}
 		return s
 	}
+
 	live, err := readTree(c.live)
 	if err != nil {
 		s.changed = []string{err.Error()}
 	}
 	s.changed = append(s.changed, c.left()...)
+
 	needed := map[string]bool{"": true, ".": true}
 	approved := map[string]bool{}
 	for _, f := range c.files {
@@ -47,6 +49,7 @@ func (c *Content) look() (s sight) {
 			needed[dir] = true
 		}
 	}
+
 	if err == nil {
 		for _, change := range changes(c.files, live) {
 			if !strings.HasSuffix(change, added) {
@@ -54,6 +57,7 @@ func (c *Content) look() (s sight) {
 			}
 		}
 	}
+
 	for name, mark := range s.marks {
 		switch {
 		case approved[name] || needed[name] && mark.at.isDir():
@@ -133,6 +137,7 @@ func sign(dir string) (signature, error) {
 	if err != nil || !top.to.isDir() {
 		return marks, err
 	}
+
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -148,6 +153,7 @@ func sign(dir string) (signature, error) {
 		if len(marks) > 10*maxFiles { // caches are among them
 			return fmt.Errorf("more than %d files", 10*maxFiles)
 		}
+
 		marks[filepath.ToSlash(rel)], err = markOf(path)
 		if errors.Is(err, fs.ErrNotExist) && entry.Type()&fs.ModeSymlink != 0 {
 			err = nil // a link to nowhere is a file that was not approved

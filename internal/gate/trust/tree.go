@@ -44,6 +44,7 @@ func readTree(dir string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if entry != nil && entry.IsDir() && entry.Name() == cacheDir {
 			return fs.SkipDir
@@ -51,6 +52,7 @@ func readTree(dir string) ([]file, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
+
 		rel, err := filepath.Rel(root, path)
 		if err != nil || isCache(filepath.ToSlash(rel)) {
 			return err
@@ -58,6 +60,7 @@ func readTree(dir string) ([]file, error) {
 		if !utf8.ValidString(rel) {
 			return fmt.Errorf("%q: a file with this name cannot be approved", rel) // it would not survive JSON
 		}
+
 		f, err := readFile(path, maxBytes-size)
 		if err != nil {
 			return fmt.Errorf("%s: %w", rel, err)

@@ -84,6 +84,7 @@ func texts(line []byte) (all []string) {
 	if json.Unmarshal(line, &m) != nil {
 		return nil
 	}
+
 	switch m.Type {
 	case "text":
 		text := m.Text

@@ -15,6 +15,7 @@ func Encode(p Payload) ([]byte, error) {
 	for _, f := range fields {
 		unwritten[f.name] = f.dst
 	}
+
 	var members []rawjson.Member
 	add := func(name string, value any) error {
 		text, err := json.Marshal(value)
@@ -24,6 +25,7 @@ func Encode(p Payload) ([]byte, error) {
 		members = append(members, rawjson.Member{Name: name, Value: text})
 		return nil
 	}
+
 	for _, m := range p.Common().members {
 		value, known := unwritten[m.Name]
 		delete(unwritten, m.Name)
@@ -34,6 +36,7 @@ func Encode(p Payload) ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	for _, f := range fields {
 		if _, missing := unwritten[f.name]; !missing || f.need == optional && isZero(f.dst) {
 			continue

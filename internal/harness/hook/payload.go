@@ -233,6 +233,7 @@ func filesIn(value json.RawMessage, named bool, depth int) (files []string) {
 	if len(value) == 0 || depth > deepest {
 		return nil
 	}
+
 	switch value[0] {
 	case '{':
 		members, _ := rawjson.Members(value)

@@ -20,6 +20,7 @@ func ParseAnswer(stdout []byte) (Printed, error) {
 	if len(stdout) == 0 {
 		return Printed{}, nil
 	}
+
 	var out struct {
 		Decision string `json:"decision"`
 		Reason   string `json:"reason"`
@@ -32,6 +33,7 @@ func ParseAnswer(stdout []byte) (Printed, error) {
 	if err := json.Unmarshal(stdout, &out); err != nil {
 		return Printed{}, err
 	}
+
 	message, _ := out.Message.(string)
 	p := Printed{Decision: out.Decision, Blocks: out.Decision == "block", Reason: out.Reason, Message: message}
 	if out.Specific.Decision == "deny" {

@@ -18,6 +18,7 @@ func readAll(r io.Reader, patience time.Duration) (data []byte, open bool, err e
 	if !ok {
 		return readInBackground(r, patience)
 	}
+
 	fd := int(file.Fd())
 	deadline := time.Now().Add(patience)
 	data = make([]byte, 0, 16<<10)
@@ -29,6 +30,7 @@ func readAll(r io.Reader, patience time.Duration) (data []byte, open bool, err e
 		if len(data) == cap(data) {
 			data = append(data, make([]byte, len(data))...)[:len(data)]
 		}
+
 		n, err := unix.Read(fd, data[len(data):cap(data)])
 		switch {
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):

@@ -21,6 +21,7 @@ func expand(value string, lookup func(name string) (string, bool)) (string, erro
 			value = rest
 			continue
 		}
+
 		name, rest, err := reference(after)
 		if err != nil {
 			return "", err
@@ -30,6 +31,7 @@ func expand(value string, lookup func(name string) (string, bool)) (string, erro
 			b.WriteByte('$')
 			continue
 		}
+
 		text, ok := lookup(name)
 		if !ok {
 			return "", fmt.Errorf("the variable %s is not set", name)

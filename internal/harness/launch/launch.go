@@ -67,6 +67,7 @@ func Prepare(o Options) (*Plan, error) {
 	if l.config, err = l.load(); err != nil {
 		return nil, err
 	}
+
 	name, rest := split(o.Args)
 	l.named = name != ""
 	if l.provider, err = l.config.Choose(name); err != nil {
@@ -76,6 +77,7 @@ func Prepare(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	files := clientFiles(l.settings, o.Dir)
 	if err := checkShadows(files, l.config, l.provider, provided); err != nil {
 		return nil, err
@@ -84,6 +86,7 @@ func Prepare(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	env, err := l.environment(provided)
 	if err != nil {
 		return nil, err
@@ -96,6 +99,7 @@ func Prepare(o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	args := append([]string{"claude"}, l.config.ClaudeArgs...)
 	return &Plan{Path: client, Args: append(args, rest...), Env: env.entries}, nil
 }
@@ -128,6 +132,7 @@ func (l *launch) findClient() (string, error) {
 func (l *launch) environment(provided map[string]string) (*environment, error) {
 	env := newEnvironment(l.Environ)
 	env.overlay(provided)
+
 	// The client and its hooks may be in another directory by the time they read
 	// these.
 	for _, name := range []string{"CCC_CONFIG_DIR", "CCC_WORK_DIR", "CLAUDE_CONFIG_DIR", "STOPGATE_STATE_DIR", "OJ_STATE_DIR"} {
@@ -148,6 +153,7 @@ func (l *launch) environment(provided map[string]string) (*environment, error) {
 			env.set(name, abs)
 		}
 	}
+
 	env.set(pidVariable, strconv.Itoa(os.Getpid()))
 	if l.getenv("CCC_CONFIG_DIR") != "" {
 		env.set("CLAUDE_CONFIG_DIR", l.dir)

@@ -26,17 +26,20 @@ func (l *launch) supervise(env *environment, files []clientFile) error {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return err
 	}
+
 	review := config.ResolveSupervisor(l.config.Supervisor, l.global())
 	id := journal.NewID()
 	if err := l.settle(func(r Registry) error { return l.supervised(r, id, review.Timeout) }); err != nil {
 		return err
 	}
+
 	if l.merge() != nil {
 		files[0] = readClientFile(l.settings) // with what the provider has put there
 	}
 	if file := hooksDisabled(files); file != "" {
 		l.warn(fmt.Errorf("nothing will be supervised: disableAllHooks in %s switches all hooks off", file))
 	}
+
 	env.set(SupervisorVariable, "1")
 	env.set(IDVariable, id)
 	if most, ok := env.lookup(capVariable); !ok || tooLow(most, review.MaxIterations) {

@@ -20,6 +20,7 @@ func alternatives(pattern string) (all []string, ok bool) {
 	if strings.Contains(pattern, `\`) || len(pattern) > longestPattern {
 		return nil, false
 	}
+
 	parts, after, closed := braceParts(rest)
 	if !closed {
 		return []string{literalBraces(pattern)}, true
@@ -32,6 +33,7 @@ func alternatives(pattern string) (all []string, ok bool) {
 	if !ok || len(options)*len(ends) > mostAlternatives {
 		return nil, false
 	}
+
 	for _, option := range options {
 		for _, end := range ends {
 			all = append(all, literalBraces(before)+option+end)

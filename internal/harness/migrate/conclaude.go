@@ -130,12 +130,14 @@ func (m *fromConclaude) write() error {
 	for _, file := range config.GateFiles(dir, "") {
 		m.add.Taken = append(m.add.Taken, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 	}
+
 	file := filepath.Join(dir, paths.ConfigFile)
 	var after []byte
 	text, err := d.Read(file)
 	if err == nil {
 		after, err = config.Add(d.Shown(file), text, m.add)
 	}
+
 	for item, c := range m.checks {
 		m.plan.Items[item].To = strings.ReplaceAll(m.plan.Items[item].To, checkName, c.Name)
 	}
@@ -143,6 +145,7 @@ func (m *fromConclaude) write() error {
 		m.leaveAll(d.Shown(file))
 		return err
 	}
+
 	if after != nil {
 		if err := d.Write(file, after); err != nil {
 			return err

@@ -45,6 +45,7 @@ func (m *fromConclaude) commands(v document.Value, setting string) (all []concla
 				c.output = numberOf(k)
 			}
 		}
+
 		if len(c.lines) == 0 || strings.ContainsRune(strings.Join(c.lines, ""), 0) {
 			if !hasFault {
 				m.left(item, c.setting, "it runs nothing")

@@ -22,6 +22,7 @@ func (m *fromConclaude) rules(s document.Value) {
 			m.rootMessage = textOf(k)
 		}
 	}
+
 	for _, k := range keys {
 		setting := s.Name + "." + k.Name
 		switch k.Name {
@@ -126,6 +127,7 @@ func (m *fromConclaude) files(k document.Value, setting string, like config.Deny
 		} else {
 			pattern = textOf(item)
 		}
+
 		rule := like
 		paths, why := pathPatterns(pattern)
 		if why != "" {
@@ -150,6 +152,7 @@ func (m *fromConclaude) toolRule(v document.Value, setting string) {
 			m.left(k, setting+"."+k.Name, "stopgate knows no such key")
 		}
 	}
+
 	setting += strings.TrimRight(fmt.Sprintf(": %s %s %s", words["action"], words["tool"], cmp.Or(words["commandPattern"], words["pattern"])), " ")
 	if words["action"] != "block" {
 		m.left(v, setting, "deny has no list of what is allowed: write it under permissions in Claude Code's settings")
@@ -160,6 +163,7 @@ func (m *fromConclaude) toolRule(v document.Value, setting string) {
 		m.left(v, setting, "it names no tool")
 		return
 	}
+
 	rule, why, braces := config.Deny{Tools: tools}, "", ""
 	if command := words["commandPattern"]; command != "" && doublestar.MatchUnvalidated(tools, "Bash") {
 		rule.Tools, rule.Commands = "", commandPatterns(command, words["matchMode"] == "prefix")
@@ -174,6 +178,7 @@ func (m *fromConclaude) toolRule(v document.Value, setting string) {
 		m.left(v, setting, why)
 		return
 	}
+
 	unfilled := withMessage(&rule, words["message"])
 	m.deny(v, setting, rule, joined(braces, unfilled, forAgent(words["agent"])))
 }
@@ -248,6 +253,7 @@ func pathPattern(pattern string) (ours string, ok bool) {
 	if pattern == "" || path.IsAbs(pattern) || strings.HasPrefix(pattern, "~") || strings.HasPrefix(pattern, "!") {
 		return "", false
 	}
+
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
 		if part == ".." {
@@ -256,6 +262,7 @@ func pathPattern(pattern string) (ours string, ok bool) {
 		if part == "**" {
 			continue
 		}
+
 		rest, leads := strings.CutPrefix(part, "*")
 		rest = strings.ReplaceAll(rest, "*", "{*,*/**/*}")
 		switch {

@@ -108,6 +108,7 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 	if err != nil || text == nil {
 		return nil, err
 	}
+
 	shown := filepath.ToSlash(file.Shown)
 	ignored, others := file.Ignored(text)
 	for _, fault := range ignored {
@@ -125,6 +126,7 @@ func (m *fromGauntlet) file(file config.OlderFile) (document.All, error) {
 		}
 		m.plan.Add(item)
 	}
+
 	if len(others) == 0 {
 		m.carried(file, shown, text)
 	}
@@ -215,6 +217,7 @@ func (m *fromGauntlet) defaults() {
 	if err != nil || text == nil {
 		return
 	}
+
 	interval, base := false, false
 	_ = config.ReadYAML(name, text, func(v document.Value) { // what is wrong with it was said
 		keys, _ := v.Entries()
@@ -232,6 +235,7 @@ func (m *fromGauntlet) defaults() {
 			}
 		}
 	})
+
 	if !interval {
 		m.plan.Add(Item{Where: name + ":1", Setting: "stop_hook.run_interval_minutes (default: 10)", Fate: Differs, To: "0", Why: "gates run at every stop after which files have changed; set it to keep the pause"})
 	}

@@ -67,6 +67,7 @@ func (p *gsdPlan) findSkills() error {
 	for _, dir := range dirs {
 		p.skill(dir)
 	}
+
 	for _, scope := range []settings.Scope{settings.User, settings.Project, settings.Local} {
 		path, err := settings.Path(scope, p.draft.Root)
 		if err != nil {

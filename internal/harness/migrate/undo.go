@@ -176,6 +176,7 @@ func (m *manifest) restoreLocked(k kept, f *jsonfile.File) (outcome, error) {
 		now = digest.Hex(f.Text)
 	}
 	changed := now != k.Before && now != k.After
+
 	if k.made() {
 		if changed {
 			return stays, nil
@@ -183,6 +184,7 @@ func (m *manifest) restoreLocked(k kept, f *jsonfile.File) (outcome, error) {
 		m.sweepBeside(k, nil)
 		return removed, remove(k)
 	}
+
 	text, err := regular.Read(filepath.Join(m.dir, k.Copy), jsonfile.MaxSize)
 	if err != nil {
 		return stays, err
@@ -190,6 +192,7 @@ func (m *manifest) restoreLocked(k kept, f *jsonfile.File) (outcome, error) {
 	if digest.Hex(text) != k.Before {
 		return stays, fmt.Errorf("the backup %s is damaged; %s was not restored", filepath.Join(m.dir, k.Copy), k.Path)
 	}
+
 	m.sweepBeside(k, text)
 	switch {
 	case changed:

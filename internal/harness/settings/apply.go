@@ -34,6 +34,7 @@ func Apply(path string, c Change) (put []Put, changed bool, err error) {
 	if c.stands(path) {
 		return nil, false, nil
 	}
+
 	err = jsonfile.WithLock(path, func(f *jsonfile.File) error {
 		before, err := f.Backup()
 		if err != nil {
@@ -47,6 +48,7 @@ func Apply(path string, c Change) (put []Put, changed bool, err error) {
 		if err != nil {
 			return err
 		}
+
 		put = a.put
 		switch {
 		case text == nil && !f.Exists:

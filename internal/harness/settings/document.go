@@ -27,10 +27,12 @@ func (d document) editable() error {
 	if err := d.Unique(root, func(name string) bool { return name == "hooks" }); err != nil {
 		return err
 	}
+
 	hooks := jsonfile.Member(root, "hooks")
 	if hooks == nil {
 		return nil
 	}
+
 	events, ok := jsonfile.ObjectOf(hooks)
 	if !ok {
 		return d.Refuse(hooks, `"hooks" `+jsonfile.MustBe("an object", hooks))

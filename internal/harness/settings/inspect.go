@@ -77,16 +77,19 @@ func inspect(at location) File {
 		f.Err = err
 		return f
 	}
+
 	d := document{found}
 	if f.Err = d.NeedObject(); f.Err != nil {
 		return f
 	}
+
 	root, _ := d.Object()
 	f.Faults = d.faults(at.scope)
 	f.list(d.places())
 	if at.scope == Plugin {
 		return f // the client reads nothing else of it
 	}
+
 	f.plugins = switches(jsonfile.Member(root, "enabledPlugins"))
 	f.Env = environment(jsonfile.Member(root, "env"))
 	switch jsonfile.KindOf(jsonfile.Member(root, "disableAllHooks")) {

@@ -181,6 +181,7 @@ func (p place) rewrite(l jsonfile.Layout, e Entry) {
 	if old.Command != e.Command {
 		l.Set(p.hook, "command", fresh.Command)
 	}
+
 	switch {
 	case slices.Equal(old.Args, e.Args):
 	case len(e.Args) == 0:
@@ -188,6 +189,7 @@ func (p place) rewrite(l jsonfile.Layout, e Entry) {
 	default:
 		l.Set(p.hook, "args", fresh.Args)
 	}
+
 	for _, key := range old.Spoilt {
 		jsonfile.CutMember(p.hook, key)
 	}
@@ -197,6 +199,7 @@ func (p place) rewrite(l jsonfile.Layout, e Entry) {
 	if old.Status == "" && e.Status != "" {
 		l.Set(p.hook, "statusMessage", fresh.Status)
 	}
+
 	switch {
 	case old.Matcher == e.Matcher:
 	case e.Matcher == "":

@@ -77,6 +77,7 @@ func Plan(program string, project *config.Project, installed []Entry, stop time.
 			events = append(events, e)
 		}
 	}
+
 	for _, e := range hook.Events() {
 		if project != nil && project.HasRules(e) {
 			want(e)
@@ -87,6 +88,7 @@ func Plan(program string, project *config.Project, installed []Entry, stop time.
 		want(entry.Event)
 		wide[entry.Event] = wide[entry.Event] || entry.wide()
 	}
+
 	plan := make([]Entry, len(events))
 	for i, e := range events {
 		timeout := timeoutFor(e, project, installed)

@@ -115,6 +115,7 @@ func quickly(path string, event hook.Event, wanted func(Entry) bool, word string
 	if err != nil || !bytes.Contains(text, []byte(word)) {
 		return nil
 	}
+
 	var root, events map[string]json.RawMessage
 	var groups []struct {
 		Hooks []struct {
@@ -123,6 +124,7 @@ func quickly(path string, event hook.Event, wanted func(Entry) bool, word string
 			Timeout       float64
 		}
 	}
+
 	// An error leaves what has the wrong type at zero and decodes the rest.
 	_ = json.Unmarshal(bytes.TrimPrefix(text, []byte(jsonfile.ByteOrderMark)), &root)
 	_ = json.Unmarshal(root["hooks"], &events)

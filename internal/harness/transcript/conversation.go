@@ -183,6 +183,7 @@ func (c *Conversation) results(content json.RawMessage) []Event {
 	if json.Unmarshal(content, &blocks) != nil {
 		return nil
 	}
+
 	var events []Event
 	for i := range blocks {
 		b := &blocks[i]
@@ -192,6 +193,7 @@ func (c *Conversation) results(content json.RawMessage) []Event {
 		if events == nil {
 			events = []Event{}
 		}
+
 		text := PromptText(b.Content)
 		switch {
 		case c.asked[b.ToolUseID]:

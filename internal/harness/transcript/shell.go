@@ -14,6 +14,7 @@ func Commands(path string, from, size int64) (text []byte, next int64, err error
 		return nil, 0, err
 	}
 	defer file.Close()
+
 	info, err := file.Stat()
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the transcript: %w", err)
@@ -21,11 +22,13 @@ func Commands(path string, from, size int64) (text []byte, next int64, err error
 	if from > info.Size() {
 		from = 0
 	}
+
 	start := max(info.Size()-size, from)
 	all, err := io.ReadAll(io.NewSectionReader(file, start, info.Size()-start))
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the transcript: %w", err)
 	}
+
 	whole := all[:bytes.LastIndexByte(all, '\n')+1]
 	for line := range bytes.Lines(whole) {
 		if bytes.Contains(line, []byte(`"type":"tool_use"`)) && bytes.Contains(line, []byte(`"name":"Bash"`)) {

@@ -48,6 +48,7 @@ func UsageOf(line []byte) (u Usage, ok bool) {
 	if !bytes.Contains(line, []byte(`"usage"`)) {
 		return u, false
 	}
+
 	var e struct {
 		Type      string          `json:"type"`
 		UUID      string          `json:"uuid"`
@@ -73,6 +74,7 @@ func UsageOf(line []byte) (u Usage, ok bool) {
 	if json.Unmarshal(line, &e) != nil || e.Type != Assistant || e.Message.Model == synthetic {
 		return u, false
 	}
+
 	_ = json.Unmarshal(e.Timestamp, &u.Time) // zero then
 	u.Message, u.Model = cmp.Or(e.Message.ID, e.UUID), e.Message.Model
 	used := e.Message.Usage

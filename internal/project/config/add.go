@@ -41,6 +41,7 @@ func Add(name string, text []byte, a Additions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	changed := string(text)
 	put := func(e entry, way ...spot) error {
 		longer, err := insert(changed, way, e)
@@ -49,11 +50,13 @@ func Add(name string, text []byte, a Additions) ([]byte, error) {
 		}
 		return err
 	}
+
 	want := project.counts()
 	missing := a.without(project)
 	if missing.Empty() {
 		return text, nil
 	}
+
 	for _, c := range missing.Checks {
 		err = errors.Join(err, put(c.entry(), spot{"entry_points", "."}, spot{key: "checks"}))
 	}
@@ -63,6 +66,7 @@ func Add(name string, text []byte, a Additions) ([]byte, error) {
 	for _, r := range missing.Deny {
 		err = errors.Join(err, put(r.entry(), spot{key: "deny"}))
 	}
+
 	want.checks, want.hooks, want.deny = want.checks+len(missing.Checks), want.hooks+len(missing.Hooks), want.deny+len(missing.Deny)
 	after, faults := parseProject(name, []byte(changed))
 	if err != nil || faults != nil || after.counts() != want || !a.without(after).Empty() {
@@ -100,6 +104,7 @@ func (a Additions) without(project *Project) (missing Additions) {
 			}
 		}
 	}
+
 	for _, c := range a.Checks {
 		base := c.Name
 		for i := 2; there[c.Name] != c.Command && slices.Contains(taken, c.Name); i++ {
@@ -110,6 +115,7 @@ func (a Additions) without(project *Project) (missing Additions) {
 		}
 		taken = append(taken, c.Name)
 	}
+
 	for _, c := range a.Hooks {
 		same := func(other Command) bool { return other.Match == c.Match && other.Run == c.Run }
 		if !slices.ContainsFunc(project.Hooks[c.Event], same) {

@@ -67,6 +67,7 @@ func (d *decoder) resolve(node ast.Node) ast.Node {
 			d.Count++
 			return nil
 		}
+
 		switch n := node.(type) {
 		case *ast.AnchorNode:
 			node = n.Value

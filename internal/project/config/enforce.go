@@ -31,6 +31,7 @@ func EnforceTrust(path string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	// Dotfile managers link to their own copy; the link stays.
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -39,11 +40,13 @@ func EnforceTrust(path string) (changed bool, err error) {
 	if _, err := parseGlobal(path, text); err != nil {
 		return false, err
 	}
+
 	for line := range strings.Lines(string(text)) {
 		if key, _, found := strings.Cut(line, ":"); found && strings.Trim(strings.TrimRight(key, " \t"), `"'`) == "trust" {
 			return false, nil
 		}
 	}
+
 	longer := string(text)
 	if longer != "" && !strings.HasSuffix(longer, "\n") {
 		longer += "\n"
@@ -52,6 +55,7 @@ func EnforceTrust(path string) (changed bool, err error) {
 	if global, err := parseGlobal(path, []byte(longer)); err != nil || global.Trust != TrustEnforce {
 		return false, fmt.Errorf("cannot change %s; add \"trust: enforce\" to it yourself", path)
 	}
+
 	info, err := os.Stat(target)
 	if err != nil {
 		return false, err

@@ -67,6 +67,7 @@ func listedGates[T any](kind string, inline func(value) listed[T]) typeOf[[]list
 			} else {
 				mentioned(command()).Read(item, &gate.name)
 			}
+
 			name := gate.name.text
 			switch {
 			case name == "": // that fault is recorded
@@ -79,6 +80,7 @@ func listedGates[T any](kind string, inline func(value) listed[T]) typeOf[[]list
 		}
 		return ok
 	}
+
 	either := typeOf[T]{Schema: func() schema { return document.AnyOf(document.Words(), document.Ref(kind)()) }}
 	return document.New(read, listOf(either).Schema)
 }

@@ -52,6 +52,7 @@ func listGates(dir, shown, folder string) (files []gateFile, faults []document.F
 		}
 		return nil, document.Unreadable(shown, err).All
 	}
+
 	for _, entry := range entries {
 		name := entry.Name()
 		extension := filepath.Ext(name)
@@ -61,6 +62,7 @@ func listGates(dir, shown, folder string) (files []gateFile, faults []document.F
 			path:      filepath.Join(dir, folder, name),
 			shown:     filepath.Join(shown, strings.Map(document.Visible, name)),
 		}
+
 		switch {
 		case strings.HasPrefix(name, "."):
 		case !slices.Contains(extensions(folder), extension):

@@ -52,6 +52,7 @@ func (p *page) walk(node ast.Node, way []spot, e entry) error {
 	if !ok {
 		return errLayout
 	}
+
 	for {
 		step := way[0]
 		i := slices.IndexFunc(pairs, func(pair *ast.MappingValueNode) bool { return pair.Key.GetToken().Value == step.key })
@@ -59,6 +60,7 @@ func (p *page) walk(node ast.Node, way []spot, e entry) error {
 			last := pairs[len(pairs)-1].Key.GetToken().Position
 			return p.put(p.blockEnd(last.Line, last.Column-1), last.Column-1, nested(way, e))
 		}
+
 		key := pairs[i].Key.GetToken().Position
 		switch value := pairs[i].Value.(type) {
 		case *ast.NullNode:

@@ -59,6 +59,7 @@ func (c *tokenCheck) next(t *token.Token) string {
 	if message := c.document(t); message != "" {
 		return message
 	}
+
 	switch t.Type {
 	case token.DirectiveType:
 		return "YAML directives are not supported"
@@ -82,6 +83,7 @@ func (c *tokenCheck) next(t *token.Token) string {
 		}
 		c.block(t.Prev.Position.Column)
 	}
+
 	if c.flow+len(c.columns) > maxDepth {
 		return "nested more than " + strconv.Itoa(maxDepth) + " deep"
 	}

@@ -123,12 +123,14 @@ func (d *decoder) entries(pairs []*ast.MappingValueNode) []document.Entry {
 			continue
 		}
 		lines[key.Value] = key.Position.Line
+
 		if pair.Key.IsMergeKey() {
 			merges = append(merges, pair)
 			continue
 		}
 		found = append(found, document.Entry{Name: key.Value, Key: mark{d, key}, Node: d.node(pair.Value)})
 	}
+
 	for _, pair := range merges {
 		for _, entry := range d.merged(value{Source: d.Source, Name: "<<", Key: mark{d, start(pair.Key)}, Node: d.node(pair.Value)}) {
 			if _, have := lines[entry.Name]; !have {

@@ -17,6 +17,7 @@ func (d *decoder) parse() (root ast.Node) {
 	if !d.checkText() || !d.checkSpeed() {
 		return nil
 	}
+
 	// The parser has panicked on strange input before, and a hook call must
 	// still be answered.
 	defer func() {
@@ -25,6 +26,7 @@ func (d *decoder) parse() (root ast.Node) {
 			root = nil
 		}
 	}()
+
 	tokens := lexer.Tokenize(d.Text)
 	if !d.checkTokens(tokens) {
 		return nil
@@ -35,6 +37,7 @@ func (d *decoder) parse() (root ast.Node) {
 		d.syntaxFault(err)
 		return nil
 	}
+
 	for _, document := range file.Docs {
 		if document.Body != nil {
 			return document.Body

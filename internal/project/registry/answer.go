@@ -36,6 +36,7 @@ func (r *reader) rules(v *hujson.Value, path string) []Rule {
 		r.fault(v, path, fmt.Sprintf("has %d rules, which is more than %d", len(a.Elements), maxRules), "")
 		return nil
 	}
+
 	before := r.Count
 	var rules []Rule
 	for i := range a.Elements {
@@ -47,6 +48,7 @@ func (r *reader) rules(v *hujson.Value, path string) []Rule {
 		}
 		rules = append(rules, r.rule(o, &a.Elements[i], at))
 	}
+
 	if r.Count > before {
 		rules = nil
 	}

@@ -34,10 +34,12 @@ func Check(path string, env []string) Report {
 		}
 		return Report{Faults: []document.Fault{document.OfFile(path, err.Error(), "")}}
 	}
+
 	registry := &Registry{}
 	for i := range r.parsed {
 		registry.entries = append(registry.entries, r.parsed[i].entry)
 	}
+
 	for i := range r.parsed {
 		p := &r.parsed[i]
 		r.at = p.at

@@ -97,6 +97,7 @@ func (j *Journal) partBefore(number uint64, before Position) (Position, error) {
 		return start, err
 	}
 	defer f.Close()
+
 	info, err := f.Stat()
 	if err != nil {
 		return start, err
@@ -105,6 +106,7 @@ func (j *Journal) partBefore(number uint64, before Position) (Position, error) {
 	if before.Segment == number {
 		end = min(end, before.Offset-1)
 	}
+
 	part := make([]byte, backwardPart)
 	for at := end - backwardPart; at > 0; at -= backwardPart { // a line may be longer than a part
 		n, err := f.ReadAt(part[:min(backwardPart, end-at)], at)

@@ -106,6 +106,7 @@ func (s *scan) pass() error {
 	if s.at.Segment > 0 && (len(numbers) == 0 || numbers[len(numbers)-1] < s.at.Segment) {
 		return fmt.Errorf("%w: %v is after its end", ErrPosition, s.at)
 	}
+
 	read := false // segment s.at.Segment, in this pass
 	for i, number := range numbers {
 		if number < s.at.Segment {
@@ -118,6 +119,7 @@ func (s *scan) pass() error {
 		if err != nil {
 			return err
 		}
+
 		err = s.enter(number, read)
 		if err == nil {
 			err = s.segment(f, i < len(numbers)-1)

@@ -208,6 +208,7 @@ func (h *History) Spans(t time.Time, step time.Duration, n int, root, job string
 	for i := range spans {
 		spans[i].Start = t.Add(time.Duration(i) * step)
 	}
+
 	for key, g := range h.gates {
 		if root != "" && key.root != root || job != "" && key.job != job {
 			continue
@@ -223,6 +224,7 @@ func (h *History) Spans(t time.Time, step time.Duration, n int, root, job string
 			if one.start.Before(t) || i >= n {
 				continue
 			}
+
 			spans[i].Passed += one.Passed
 			spans[i].Failed += one.Failed
 			spans[i].Proven += one.Proven
@@ -232,6 +234,7 @@ func (h *History) Spans(t time.Time, step time.Duration, n int, root, job string
 			}
 		}
 	}
+
 	for i := range spans {
 		spans[i].Typical = ms(median(took[i].ms))
 	}

@@ -53,6 +53,7 @@ func (p *Places) Add(s *Stop) {
 	if s.Project == "" || s.Event != mainStop || s.Adopted {
 		return
 	}
+
 	place := p.place(s.Project)
 	if s.Decision == Unanswered {
 		if len(place.open) < mostOpen {
@@ -60,6 +61,7 @@ func (p *Places) Add(s *Stop) {
 		}
 		return
 	}
+
 	delete(place.open, s.ID)
 	place.Stops++
 	now := Brief{ID: s.ID, Time: s.Time, Session: s.Session, Decision: s.Decision, Gap: s.Gap, Headline: s.Headline()}
@@ -67,6 +69,7 @@ func (p *Places) Add(s *Stop) {
 	if s.Gap == nil {
 		place.Judged = now
 	}
+
 	key := block{s.Session, s.Prompt}
 	if held, was := place.blocks[key]; was && s.AfterBlock {
 		place.Proof, place.Held = now, held

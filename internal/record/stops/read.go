@@ -78,6 +78,7 @@ func (r *Reader) Newest() iter.Seq2[*Stop, error] {
 				yield(nil, err)
 				return
 			}
+
 			r.Lost = lost.in(entry)
 			s := stopOf(entry.Record)
 			switch {
@@ -89,6 +90,7 @@ func (r *Reader) Newest() iter.Seq2[*Stop, error] {
 				delete(answered, s.ID)
 				continue
 			}
+
 			if r.Filter.Wants(s) && !yield(s, nil) {
 				return
 			}

@@ -141,6 +141,7 @@ func (t *Tally) addSession(s *Stop) {
 	if s.Session == "" || s.Event != mainStop {
 		return
 	}
+
 	one := t.sessions[s.Session]
 	if one == nil {
 		if len(t.sessions) == mostSessions {
@@ -153,6 +154,7 @@ func (t *Tally) addSession(s *Stop) {
 		one = &Session{ID: s.Session, First: s.Time}
 		t.sessions[s.Session] = one
 	}
+
 	one.Last, one.LastStop, one.Decision = s.Time, s.ID, s.Decision
 	one.Project = cmp.Or(s.Project, one.Project)
 	one.Cost = one.Cost.Plus(s.Cost)

@@ -90,11 +90,13 @@ func (d *Driver) GiveUp(ctx context.Context, session string) error {
 		return err
 	}
 	defer release()
+
 	q, err := d.queues().Load(session)
 	active := q.Active()
 	if err != nil || active == nil || !active.Confirmed() {
 		return err
 	}
+
 	t := &typist{Driver: d, ctx: ctx, session: session, pace: d.pace()}
 	if t.pane, err = t.find(q); err != nil {
 		return err
@@ -102,6 +104,7 @@ func (d *Driver) GiveUp(ctx context.Context, session string) error {
 	if t.screen, err = d.patterns(); err != nil || !t.still() {
 		return err
 	}
+
 	_, err = d.apply(session, func(now queue.Queue) queue.Outcome {
 		if a := now.Active(); now.ID() != q.ID() || a == nil || a.ID != active.ID {
 			return queue.Outcome{Queue: now, Action: queue.Ignored} // its stop has come
@@ -187,6 +190,7 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 		return false, err
 	}
 	defer leave()
+
 	if busy := t.occupied(); busy != "" && !forced {
 		return false, t.change(queue.Held{ID: t.id, Why: busy})
 	}
@@ -194,18 +198,21 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 	if err != nil {
 		return false, t.undelivered("", err)
 	}
+
 	if t.isThere(view) {
 		if begun, err := t.step(queue.Begun{ID: t.id}); err != nil || !begun {
 			return false, err
 		}
 		return t.press(view, nil)
 	}
+
 	if view.State != terminal.Ready && forced {
 		return false, refuse("nothing can be typed into session %s now: %s", t.session, view.State) // whoever forces it sees that, and it costs no try
 	}
 	if view.State != terminal.Ready {
 		return false, t.change(queue.NotReady{ID: t.id, Why: view.State.String()})
 	}
+
 	if begun, err := t.step(queue.Begun{ID: t.id}); err != nil || !begun {
 		return false, err
 	}
@@ -213,6 +220,7 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 		return false, t.undelivered("", err)
 	}
 	t.wait(t.pace.Settle)
+
 	// A long text takes its time to show, and so does any with a client that hangs. Enter
 	// before that would become a part of the text.
 	view, err = t.await(t.pace.Last, func(v terminal.View) bool { return v.State != terminal.Ready })

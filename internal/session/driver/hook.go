@@ -63,6 +63,7 @@ func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
 	if !inTmux {
 		return Report{}
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, hookPatience)
 	defer cancel()
 	client, err := d.follow(ctx, pane, call.Payload)
@@ -72,6 +73,7 @@ func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
 	if client.Session == "" {
 		return Report{}
 	}
+
 	s := &session{Driver: d, call: call, client: client, place: placeOf(pane), report: &r}
 	if call.Payload.Event() == hook.SessionStart {
 		s.examine()
@@ -152,6 +154,7 @@ func (s *session) advance(ctx context.Context) {
 	if event == nil || !store.Exists(s.client.Session) {
 		return
 	}
+
 	s.queued = true
 	apply := func(q queue.Queue) queue.Outcome {
 		if !q.At(s.place) {
@@ -163,6 +166,7 @@ func (s *session) advance(ctx context.Context) {
 		s.ours = true
 		return queue.Apply(named(q, s.client.Session, s.Now()), event, s.Now())
 	}
+
 	o, err := store.Change(s.client.Session, apply, s.tellEnd)
 	var corrupt *queue.CorruptError
 	switch {
@@ -178,6 +182,7 @@ func (s *session) advance(ctx context.Context) {
 		s.report.Typed = o.Action == queue.Delivered
 		s.report.effect("queue %s %d/%d", o.Action, o.Queue.Completed(), len(o.Queue.Commands))
 	}
+
 	if _, ended := o.Ended(); err == nil && s.ours && !ended {
 		s.ensureWatched()
 	}

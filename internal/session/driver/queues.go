@@ -62,6 +62,7 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	if err := d.finish(session); err != nil {
 		return queue.Queue{}, err
 	}
+
 	store := d.queues()
 	if q, err := store.Load(session); err == nil {
 		d.ensureWatched()
@@ -69,6 +70,7 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	} else if !errors.Is(err, queue.ErrNone) {
 		return queue.Queue{}, err
 	}
+
 	last, err := store.Last(session)
 	if err == nil {
 		err = last.Err
@@ -76,6 +78,7 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	if err != nil {
 		return queue.Queue{}, err
 	}
+
 	left := last.Queue.Remaining()
 	if len(left) == 0 {
 		return queue.Queue{}, refuse("the last queue has no unfinished commands")
@@ -83,6 +86,7 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	if _, err := d.check(Order{Session: session, Commands: left}); err != nil {
 		return queue.Queue{}, err
 	}
+
 	place, err := d.prepare(ctx, session)
 	if err != nil {
 		return queue.Queue{}, err
@@ -227,10 +231,12 @@ func (d *Driver) check(o Order) ([]string, error) {
 	if len(o.Commands) == 0 {
 		return nil, refuse("the queue has no commands")
 	}
+
 	agents := d.agents()
 	if agents.Unread() {
 		return nil, refuse("the registry is invalid, so it is not known which commands are allowed; see: stopgate registry check")
 	}
+
 	agent, _ := agents.Find(o.Session)
 	commands := make([]string, len(o.Commands))
 	for i, text := range o.Commands {
@@ -278,12 +284,14 @@ func (d *Driver) awaitClient(ctx context.Context, session string, pane terminal.
 	if err != nil {
 		return pane, err
 	}
+
 	t := &typist{Driver: d, ctx: ctx, pace: d.pace(), pane: pane, screen: screen}
 	var client presence.Client
 	there := func() bool {
 		client, _ = d.clientIn(pane)
 		return client.Pane != ""
 	}
+
 	view, err := t.await(t.pace.Start, func(v terminal.View) bool { return there() || v.State != terminal.NoPrompt })
 	if err == nil && !there() && view.State == terminal.NoPrompt {
 		err = fmt.Errorf("session %s %w (pane %s)", session, ErrNoClient, pane.ID)
@@ -294,6 +302,7 @@ func (d *Driver) awaitClient(ctx context.Context, session string, pane terminal.
 	if err != nil || client.Pane == "" {
 		return pane, err
 	}
+
 	pane.Server.Socket = client.Socket
 	if client.Session == session {
 		return pane, nil

@@ -63,6 +63,7 @@ func (c Client) After(payload hook.Payload, now time.Time) Client {
 	if _, notice := payload.(*hook.NotificationPayload); !notice {
 		c.Told = "" // everything else is news
 	}
+
 	switch p := payload.(type) {
 	case *hook.SessionStartPayload:
 		if p.Source != "compact" || state == "" { // in the middle of a turn it changes nothing
@@ -81,6 +82,7 @@ func (c Client) After(payload hook.Payload, now time.Time) Client {
 			state = Ended
 		}
 	}
+
 	if state != c.State {
 		c.State, c.Since = state, now.UTC()
 	}

@@ -97,6 +97,7 @@ func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Out
 		return Outcome{}, err
 	}
 	defer release()
+
 	q, err := s.Load(session)
 	switch {
 	case errors.Is(err, ErrNone):
@@ -106,6 +107,7 @@ func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Out
 	case err != nil:
 		return Outcome{}, err
 	}
+
 	o := apply(q)
 	if o.Changed {
 		// A machine that loses power loses the terminals too, and with them how far the queue
@@ -114,6 +116,7 @@ func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Out
 			return o, err
 		}
 	}
+
 	ending, ended := o.Ended()
 	if !ended {
 		return o, nil
@@ -239,6 +242,7 @@ func (q *Queue) check() error {
 	if q.Status != "" && q.Status != Cancelled {
 		return fmt.Errorf("unknown status %q", q.Status)
 	}
+
 	ids := make(map[int]bool, len(q.Commands))
 	var open *Command // the first that is not at its end
 	for i := range q.Commands {
@@ -250,6 +254,7 @@ func (q *Queue) check() error {
 			return fmt.Errorf("two commands have the id %d", c.ID)
 		}
 		ids[c.ID] = true
+
 		if open != nil && c.Status != Pending {
 			return fmt.Errorf("command %d is %s before command %d is done", c.ID, c.Status, open.ID)
 		}

@@ -35,6 +35,7 @@ func parse(captured string) screen {
 			looks = append(looks, now)
 		}
 	}
+
 	for line := range strings.Lines(captured) {
 		line, ended := strings.CutSuffix(line, "\n")
 		for line != "" {
@@ -62,6 +63,7 @@ func (l look) after(sequence string) look {
 	if !ok || !strings.HasSuffix(parameters, "m") {
 		return l
 	}
+
 	codes := strings.Split(strings.TrimSuffix(parameters, "m"), ";")
 	for i := 0; i < len(codes); i++ {
 		switch codes[i] {

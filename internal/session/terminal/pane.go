@@ -129,6 +129,7 @@ func (p Pane) do(ctx context.Context, stdin, guard, command string) (status, err
 	if p.PID != 0 {
 		unless = "#{||:#{!=:#{pid}," + strconv.Itoa(p.PID) + "}," + unless + "}"
 	}
+
 	for again := false; ; again = true {
 		s, _, err := p.lookWith(ctx, stdin, "if-shell", "-F", "-t", p.ID, unless, "", command)
 		switch {
@@ -145,6 +146,7 @@ func (p Pane) do(ctx context.Context, stdin, guard, command string) (status, err
 		case again:
 			return s, fmt.Errorf("tmux pane %s: it is in copy or choose mode", p.ID)
 		}
+
 		if _, err := p.Server.tmux(ctx, "", "copy-mode", "-q", "-t", p.ID); err != nil {
 			return s, p.explain(err)
 		}

@@ -58,6 +58,7 @@ func (b Box) put(l Letter) error {
 	if err != nil {
 		return err
 	}
+
 	return b.change(func(waiting []letterFile) error {
 		past, _ := b.past() // where it cannot be read, better twice than never
 		dead := b.dead()
@@ -66,12 +67,14 @@ func (b Box) put(l Letter) error {
 				return nil
 			}
 		}
+
 		if err := b.sign(); err != nil {
 			return err
 		}
 		if len(waiting)+len(past)+len(dead) == 0 {
 			syncParents(b.dir, 3)
 		}
+
 		file := letterFile{number: 1 + max(lastNumber(waiting), lastNumber(past), lastNumber(dead)), key: l.Key}
 		if err := atomicfile.Write(b.path(file.name()), append(text, '\n'), 0o600); err != nil {
 			return err
@@ -142,6 +145,7 @@ func (b Box) Next() (Letter, bool, error) {
 	if err != nil {
 		return Letter{}, false, err
 	}
+
 	for _, file := range files {
 		if _, sent := find(past, file.key); sent {
 			// Its sender was killed before it could remove it.
@@ -151,6 +155,7 @@ func (b Box) Next() (Letter, bool, error) {
 			}
 			continue
 		}
+
 		l, err := readLetter(b.path(file.name()), file.key)
 		switch {
 		case err == nil:

@@ -68,6 +68,7 @@ func visible(text string) string {
 	if isPlain(text) {
 		return text
 	}
+
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var b strings.Builder
 	b.Grow(len(text))
@@ -81,6 +82,7 @@ func visible(text string) string {
 			}
 			continue
 		}
+
 		switch {
 		case r == '\r':
 			b.WriteByte('\n')

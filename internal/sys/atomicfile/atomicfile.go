@@ -47,6 +47,7 @@ func replace(path string, data []byte, perm os.FileMode, synced bool) (err error
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+
 	// Not named after path, whose name may be as long as a name can be.
 	tmp, err := os.CreateTemp(dir, temporaryPattern)
 	if err != nil {
@@ -58,12 +59,14 @@ func replace(path string, data []byte, perm os.FileMode, synced bool) (err error
 			_ = os.Remove(tmp.Name())
 		}
 	}()
+
 	if err := tmp.Chmod(perm); err != nil && !chmodUnsupported {
 		return err
 	}
 	if err := keepOwner(tmp, path); err != nil {
 		return err
 	}
+
 	if _, err := tmp.Write(data); err != nil {
 		return err
 	}
@@ -72,6 +75,7 @@ func replace(path string, data []byte, perm os.FileMode, synced bool) (err error
 			return err
 		}
 	}
+
 	if err := tmp.Close(); err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ func (r *reader) list(end byte) (last string) {
 		}
 		c = &Command{}
 	}
+
 	for r.at < len(r.text) {
 		b := r.text[r.at]
 		switch {
@@ -215,6 +216,7 @@ func (r *reader) redirection(c *Command) {
 		r.docs = append(r.docs, document{c, end, quoted, tabs})
 		return
 	}
+
 	for strings.IndexByte("<>&|", r.next(0)) >= 0 && r.at < len(r.text) {
 		r.at++
 	}

@@ -67,6 +67,7 @@ func fetchesIn(log string) (all [][]Fetch) {
 		}
 		run = nil
 	}
+
 	for _, line := range slices.Backward(strings.Split(strings.TrimSuffix(log, "\n"), "\n")) {
 		head, what, _ := strings.Cut(line, "\t")
 		field := append(strings.Fields(head), "", "")
@@ -74,6 +75,7 @@ func fetchesIn(log string) (all [][]Fetch) {
 		if !IsID(from) || !IsID(to) || most == 0 {
 			break
 		}
+
 		if strings.Trim(from, "0") == "" || !fetches.Get().MatchString(what) {
 			end()
 			continue

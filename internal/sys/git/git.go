@@ -80,6 +80,7 @@ func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, start
 	if r.program == "" {
 		return "", ErrNotInstalled
 	}
+
 	stderr := &head{}
 	cmd := exec.CommandContext(ctx, r.program, slices.Concat(always(r.settings), args)...)
 	cmd.Dir, cmd.Env = r.dir, r.env
@@ -91,6 +92,7 @@ func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, start
 	if r.held != nil {
 		cmd.ExtraFiles = []*os.File{r.held}
 	}
+
 	if err = cmd.Start(); err == nil {
 		started()
 		err = cmd.Wait()
@@ -98,6 +100,7 @@ func (r Repo) exec(ctx context.Context, stdin io.Reader, stdout io.Writer, start
 	if err == nil {
 		return strings.ToValidUTF8(strings.TrimSpace(string(stderr.text)), "\uFFFD"), nil
 	}
+
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}

@@ -66,6 +66,7 @@ func parseLocation(out string) (l Location, ok bool) {
 	if end < 0 {
 		return Location{}, false
 	}
+
 	l.GitDir = out[:end]
 	answer, rest, _ := strings.Cut(out[end+1:], "\n")
 	l.Inside = answer == "true"
@@ -73,6 +74,7 @@ func parseLocation(out string) (l Location, ok bool) {
 	if l.Inside {
 		l.Up, lines = lines[0], lines[1:]
 	}
+
 	var ids, refs []string
 	for _, line := range lines {
 		switch common, excluded := strings.CutPrefix(line, "^"); {

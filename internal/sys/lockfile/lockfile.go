@@ -80,6 +80,7 @@ func wait(ctx context.Context, lock handle, patience time.Duration, try func() (
 			_ = lock.Close()
 			return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
 		}
+
 		select {
 		case <-ctx.Done():
 		case <-time.After(min(pause/2+rand.N(pause), time.Until(end))):

@@ -35,12 +35,14 @@ func CallerEnviron() []string {
 	if err != nil {
 		return nil
 	}
+
 	// A process with another environment than its session was not started by a client; our
 	// tests start hooks like that.
 	const session = "CLAUDE_CODE_SESSION_ID"
 	if env := environOf(leader); !startedByClient(env) || environ.Get(env, session) != os.Getenv(session) {
 		return nil
 	}
+
 	client := parentOf(leader)
 	if client <= 1 {
 		return nil // it has ended, and the leader was handed on
@@ -49,6 +51,7 @@ func CallerEnviron() []string {
 	if err != nil {
 		return nil
 	}
+
 	for below, outer := client, parentOf(client); outer > 1; below, outer = outer, parentOf(outer) {
 		if same, err := programOf(outer); err == nil && same == program && startedByClient(environOf(below)) {
 			client = outer

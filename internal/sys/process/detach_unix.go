@@ -20,6 +20,7 @@ func start(args, env []string, stdin, log *os.File) error {
 	if err != nil {
 		return err
 	}
+
 	outlivesUs := stdin != nil
 	if stdin == nil || log == nil {
 		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -29,6 +30,7 @@ func start(args, env []string, stdin, log *os.File) error {
 		defer null.Close()
 		stdin, log = cmp.Or(stdin, null), cmp.Or(log, null)
 	}
+
 	pid, err := syscall.ForkExec(program, args, &syscall.ProcAttr{
 		Env:   env,
 		Files: []uintptr{stdin.Fd(), log.Fd(), log.Fd()},
@@ -37,6 +39,7 @@ func start(args, env []string, stdin, log *os.File) error {
 	if err != nil {
 		return &os.PathError{Op: "fork/exec", Path: program, Err: err}
 	}
+
 	if !outlivesUs {
 		// If it ends before we do, nothing is left of it. This takes a thread.
 		go func() { _, _ = syscall.Wait4(pid, nil, 0, nil) }()

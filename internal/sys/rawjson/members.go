@@ -20,6 +20,7 @@ func Members(text []byte) (members []Member, ok bool) {
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
 		return nil, false
 	}
+
 	for text = trimmed(text[1 : len(text)-1]); len(text) > 0; {
 		name, rest := cutValue(text)
 		if rest = trimmed(rest); len(rest) == 0 || rest[0] != ':' {
@@ -31,6 +32,7 @@ func Members(text []byte) (members []Member, ok bool) {
 			return nil, false
 		}
 		members = append(members, m)
+
 		if text = trimmed(rest); len(text) == 0 {
 			break
 		}

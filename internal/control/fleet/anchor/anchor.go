@@ -215,6 +215,7 @@ func compare(ctx context.Context, path string, records []Record, report *store.R
 	if err != nil {
 		return err
 	}
+
 	last := len(records) - 1
 	when := records[last].Time.Format(time.RFC3339)
 	switch standings[last] {
@@ -225,6 +226,7 @@ func compare(ctx context.Context, path string, records []Record, report *store.R
 		report.Notes = append(report.Notes, fmt.Sprintf("its last anchor in the fleet, event %d of %s, is older than what was trimmed: not compared", records[last].Position, when))
 		return nil
 	}
+
 	text := fmt.Sprintf("the history was cut: the fleet knows events up to %d, anchored on %s", records[last].Position, when)
 	if standings[last] == sqlite.Replaced {
 		text = fmt.Sprintf("the history was rewritten: the events up to %d are not those that the fleet knows, anchored on %s", records[last].Position, when)
@@ -235,6 +237,7 @@ func compare(ctx context.Context, path string, records []Record, report *store.R
 			break
 		}
 	}
+
 	report.Found(store.Finding{Text: text, Remedy: "if you have restored a backup, start the daemon once: it tells the fleet, and continues from there"})
 	return nil
 }

@@ -35,10 +35,12 @@ func Send(ctx context.Context, l *link.Link, version, to string, r Request) (Ans
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
+
 	most := tries
 	if r.Method == http.MethodGet {
 		most = 1
 	}
+
 	sent := false
 	for range most {
 		var reply *nats.Msg

@@ -42,6 +42,7 @@ func (s *Server) Run(ctx context.Context, l *link.Link) error {
 	free := make(chan struct{}, atOnce)
 	var all sync.WaitGroup
 	defer all.Wait()
+
 	sub, err := l.Conn.Subscribe(l.Ask(l.Member, "*"), func(m *nats.Msg) {
 		from, ok := sender(l, m)
 		if !ok {
@@ -61,6 +62,7 @@ func (s *Server) Run(ctx context.Context, l *link.Link) error {
 	if err != nil {
 		return fmt.Errorf("take requests of the fleet %s: %w", l.Fleet, err)
 	}
+
 	<-ctx.Done()
 	_ = sub.Unsubscribe() // the connection may have ended, too
 	return nil

@@ -21,11 +21,13 @@ func WatchSleep(ctx context.Context, say func(sleeps bool)) error {
 		return err
 	}
 	defer bus.Close()
+
 	signals := make(chan *dbus.Signal, 4)
 	bus.Signal(signals)
 	if err := bus.AddMatchSignalContext(ctx, dbus.WithMatchInterface(manager), dbus.WithMatchMember(goesIdle)); err != nil {
 		return err
 	}
+
 	delay := hold(ctx, bus)
 	defer func() { delay.Close() }()
 	for {

@@ -43,6 +43,7 @@ func (b *Board) Add(ctx context.Context, id string, spec job.Spec, sign func(job
 	if err := Check(spec); err != nil {
 		return job.Job{}, err
 	}
+
 	fact := job.Fact{Type: job.Added, Time: b.time(), By: b.member, Spec: &spec}
 	if sign != nil {
 		var err error
@@ -54,6 +55,7 @@ func (b *Board) Add(ctx context.Context, id string, spec job.Spec, sign func(job
 	if err != nil {
 		return job.Job{}, err
 	}
+
 	err = b.append(ctx, []store.NewEvent{event})
 	if errors.Is(err, store.ErrConflict) {
 		err = b.reread(ctx, link.Job(id))
@@ -61,6 +63,7 @@ func (b *Board) Add(ctx context.Context, id string, spec job.Spec, sign func(job
 	if err != nil {
 		return job.Job{}, err
 	}
+
 	j, _ := b.Job(id)
 	if !j.Trimmed() && !same(j.Spec, spec) { // what was trimmed is not known: it was added long ago, and has ended
 		return j, fmt.Errorf("%w: %s", ErrTaken, id)
@@ -102,6 +105,7 @@ func (b *Board) Change(ctx context.Context, id string, do func(job.Job) (job.Fac
 		if err != nil {
 			return j, err
 		}
+
 		switch err := b.append(ctx, events); {
 		case err == nil:
 			j, _ := b.Job(id)
@@ -221,6 +225,7 @@ func Check(s job.Spec) error {
 	case slices.ContainsFunc(s.Args, func(arg string) bool { return strings.ContainsRune(arg, 0) }):
 		return errors.New("an argument has a zero byte")
 	}
+
 	if err := named("project", s.Project); err != nil {
 		return err
 	}

@@ -48,10 +48,12 @@ func Tidy(ctx context.Context, log Keeper, keep time.Duration, by string, now fu
 	if err != nil {
 		return store.Trimmed{}, err
 	}
+
 	at := now().UTC().Round(0)
 	if last.Position > 0 && at.Sub(before.Time).Abs() < keep { // a clock that was set back is not waited for
 		return store.Trimmed{}, nil
 	}
+
 	b, err := Open(ctx, log, by, now, to)
 	if err != nil {
 		return store.Trimmed{}, err
@@ -60,6 +62,7 @@ func Tidy(ctx context.Context, log Keeper, keep time.Duration, by string, now fu
 	if err != nil || b.at == last.Position { // nothing has happened
 		return store.Trimmed{}, err
 	}
+
 	if err := log.SaveSnapshot(ctx, store.Snapshot{Position: b.at, Data: data}); err != nil {
 		return store.Trimmed{}, err
 	}
@@ -173,10 +176,12 @@ func (b *Board) catchUp(ctx context.Context, subject string) error {
 	if kind != "job" {
 		return nil
 	}
+
 	last, err := b.lastOf(ctx, subject)
 	if err != nil {
 		return err
 	}
+
 	b.mu.Lock()
 	fact := decoded[job.Fact](b, last)
 	current := b.jobs[id].version >= last.Position
@@ -185,6 +190,7 @@ func (b *Board) catchUp(ctx context.Context, subject string) error {
 		b.putJob(job.Remains(id, fact), last.Position)
 	}
 	b.mu.Unlock()
+
 	if !current && fact.Type != job.HasEnded { // it is in the snapshot
 		return b.reload(ctx)
 	}

@@ -124,6 +124,7 @@ func (m *Member) Look(ctx context.Context) {
 		}
 	}
 	m.review(ctx)
+
 	passed := map[string]string{}
 	heard := m.heard()
 	for _, j := range m.Board.Live() {
@@ -133,6 +134,7 @@ func (m *Member) Look(ctx context.Context) {
 		if !j.May(m.Name, m.Machine.Labels()) {
 			continue
 		}
+
 		usd, why := m.passes(ctx, j, heard)
 		if why != "" {
 			passed[j.ID] = why
@@ -140,6 +142,7 @@ func (m *Member) Look(ctx context.Context) {
 		}
 		m.logError("take a job", j, m.take(ctx, j, usd))
 	}
+
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.passed = passed
@@ -316,6 +319,7 @@ func (m *Member) revoke(ctx context.Context, owner, id string) {
 		m.Machine.Release(owner)
 		return
 	}
+
 	why := fmt.Sprintf("job %s was given up while %s did not report", id, m.Name)
 	switch {
 	case j.State == job.Ended:
@@ -323,10 +327,12 @@ func (m *Member) revoke(ctx context.Context, owner, id string) {
 	case j.Member != m.Name:
 		why += ": " + j.Member + " does it now"
 	}
+
 	if err := m.Machine.Cancel(ctx, owner, why); err != nil {
 		m.logError("cancel an attempt that was given up", j, err)
 		return
 	}
+
 	if m.revoked == nil {
 		m.revoked = map[string]bool{}
 	}

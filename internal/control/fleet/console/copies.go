@@ -29,6 +29,7 @@ func (c *command) checkCopies(ctx context.Context, d *diagnosis, id member.Ident
 	if len(names) == 0 {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, copyPatience)
 	defer cancel()
 	wrong, err := c.readCopies(ctx, id, names)
@@ -36,6 +37,7 @@ func (c *command) checkCopies(ctx context.Context, d *diagnosis, id member.Ident
 		d.add(levelWarn, "copies", "they were not read: "+err.Error(), "run stopgate fleet doctor again")
 		return
 	}
+
 	for _, name := range names {
 		if wrong[name] != nil {
 			d.unreadable(id, up[name], wrong[name])

@@ -65,6 +65,7 @@ func (c *command) doctor(ctx context.Context) error {
 	if err != nil {
 		return c.noFleet(err)
 	}
+
 	d := &diagnosis{}
 	c.checkFiles(d, id)
 	c.checkDaemon(ctx, d)
@@ -73,6 +74,7 @@ func (c *command) doctor(ctx context.Context) error {
 	if !s.refused() { // else its hub has ended for good
 		c.checkOwnHub(d, id)
 	}
+
 	up := 0
 	for i := range s.HubStatus {
 		if s.refused() && i+1 == id.Hub {
@@ -82,6 +84,7 @@ func (c *command) doctor(ctx context.Context) error {
 			up++
 		}
 	}
+
 	if d.refused(s) {
 		return c.diagnosed(d)
 	}
@@ -90,6 +93,7 @@ func (c *command) doctor(ctx context.Context) error {
 		d.checkStreams(id, s)
 	}
 	d.checkStore(id, s)
+
 	if s.Error == "" {
 		c.doing("reading what each hub keeps")
 		c.checkCopies(ctx, d, id, s)
@@ -248,6 +252,7 @@ func symptom(ctx context.Context, id member.Identity, number int, err error) (te
 	case strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), "tls:"):
 		return "what answers there is not a hub of this fleet: " + err.Error(), "which program has port " + fmt.Sprint(where.Port) + " there? The hub needs it"
 	}
+
 	dialer := net.Dialer{Timeout: lookPatience}
 	conn, dialed := dialer.DialContext(ctx, "tcp", where.Address())
 	switch {
@@ -257,6 +262,7 @@ func symptom(ctx context.Context, id member.Identity, number int, err error) (te
 	case errors.Is(dialed, syscall.ECONNREFUSED):
 		return "that machine is up, and no hub runs on it", "on that machine: stopgate daemon start"
 	}
+
 	ports := fmt.Sprintf("its port %d must", where.Port)
 	if id.Hub > 0 { // members do not use the other one
 		ports = fmt.Sprintf("its ports %d and %d must", where.Port, where.Port+1)

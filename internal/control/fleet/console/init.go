@@ -226,6 +226,7 @@ func (c *command) initNATS(ctx context.Context, id member.Identity, o initOption
 	if err := member.SaveCredentials(c.stateDir, o.creds); err != nil {
 		return codeError{err, exitUsage, ""}
 	}
+
 	id.NATS = o.nats
 	var err error
 	if id.Key, err = member.MakeKey(c.stateDir); err != nil {
@@ -236,6 +237,7 @@ func (c *command) initNATS(ctx context.Context, id member.Identity, o initOption
 		return codeError{err, exitCouldNotRun, ""}
 	}
 	defer nc.Close()
+
 	replicas := o.replicas
 	if replicas == 0 {
 		replicas = 3
@@ -248,12 +250,14 @@ func (c *command) initNATS(ctx context.Context, id member.Identity, o initOption
 	if err != nil {
 		return codeError{fmt.Errorf("make the fleet's streams: %w", err), exitCouldNotRun, "these credentials must be allowed to make streams"}
 	}
+
 	if err := id.Enroll(ctx, c.stateDir, c.now()); err != nil {
 		return err
 	}
 	if err := id.Save(c.stateDir); err != nil {
 		return err
 	}
+
 	var b strings.Builder
 	fmt.Fprintf(&b, "the fleet %s is made on %s with %d replicas; this machine is %s\n", id.Fleet, id.NATS, replicas, id.Name)
 	if replicas == 1 {

@@ -46,6 +46,7 @@ func (c *command) invite(ctx context.Context, user string, runs bool) error {
 	if id.NATS != "" {
 		return c.inviteNATS(id, user, runs)
 	}
+
 	now := c.now()
 	token, replaced, err := hub.Invite(ctx, c.stateDir, user, runs, now)
 	switch {
@@ -56,9 +57,11 @@ func (c *command) invite(ctx context.Context, user string, runs bool) error {
 	case err != nil:
 		return err
 	}
+
 	expires := now.Add(hub.Valid)
 	v := invitation{Token: token.String(), User: user, Expires: &expires}
 	v.Command = "stopgate fleet join " + v.Token
+
 	text := fmt.Sprintf("On the other machine, before %s, once stopgate is installed:\n\n  %s\n\nThe token is for one machine of %s. Another person who has it can join in its place: send it as you send a password.\n", expires.Local().Format("15:04"), v.Command, user)
 	if runs {
 		v.Hub = token.At.Address()
@@ -68,6 +71,7 @@ func (c *command) invite(ctx context.Context, user string, runs bool) error {
 		text += fmt.Sprintf("It replaces the token that was made before for the hub at %s, which is void now.\n", v.Hub)
 	}
 	v.Replaced = replaced
+
 	if !hub.Runs(c.stateDir) {
 		fmt.Fprintln(c.errOut, "stopgate: the hub of this machine does not run, so the other one cannot join now: stopgate daemon start")
 	}

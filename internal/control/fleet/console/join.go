@@ -40,6 +40,7 @@ func (c *command) join(ctx context.Context, token member.Token, name, creds stri
 			return err
 		}
 	}
+
 	id, err := c.enter(ctx, token, name, creds)
 	if in := (*member.InFleetError)(nil); errors.As(err, &in) {
 		return withHint(err, "to leave it: stopgate fleet leave")
@@ -47,6 +48,7 @@ func (c *command) join(ctx context.Context, token member.Token, name, creds stri
 	if err != nil {
 		return unanswered(token, err)
 	}
+
 	if id.Hub > 0 {
 		if err := c.keeper().Start(); err != nil {
 			return err
@@ -55,6 +57,7 @@ func (c *command) join(ctx context.Context, token member.Token, name, creds stri
 			return err
 		}
 	}
+
 	var b strings.Builder
 	fmt.Fprintf(&b, "this machine is now %s in the fleet %s, for the user %s", id.Name, id.Fleet, id.User)
 	if own, runs := id.Own(); runs {
@@ -95,12 +98,14 @@ func (c *command) enter(ctx context.Context, token member.Token, name, creds str
 		}
 		return member.Join(ctx, c.stateDir, token, name)
 	}
+
 	if creds == "" {
 		return id, codeError{fmt.Errorf("the fleet %s is on the NATS cluster %s, which needs credentials", token.Fleet, token.NATS), exitUsage, "give the file with --creds FILE"}
 	}
 	if now, err := member.Load(c.stateDir); err == nil {
 		return id, &member.InFleetError{Identity: now, Wanted: token.Fleet}
 	}
+
 	id = member.Identity{Fleet: token.Fleet, Name: name, User: token.User, NATS: token.NATS}
 	if id.Key, err = member.MakeKey(c.stateDir); err != nil {
 		return id, err

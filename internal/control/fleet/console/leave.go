@@ -129,6 +129,7 @@ func (c *command) tellHubs(ctx context.Context, id member.Identity, name string)
 		return 0, false, err
 	}
 	defer nc.Close()
+
 	names := link.Names{Fleet: id.Fleet}
 	var all error
 	for number := range len(id.Hubs) {
@@ -159,6 +160,7 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if err := c.agree(ctx, fmt.Sprintf("Take this machine, %s, out of the fleet %s?", id.Name, id.Fleet)); err != nil {
 		return err
 	}
+
 	_, unsent := c.tell(ctx, id, id.Name)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -167,6 +169,7 @@ func (c *command) leave(ctx context.Context, id member.Identity) error {
 	if err != nil {
 		return err
 	}
+
 	text := fmt.Sprintf("this machine, %s, has left the fleet %s; its files are kept in %s\n", id.Name, id.Fleet, kept)
 	if unsent != nil && id.Hub != 1 && id.NATS == "" {
 		text += fmt.Sprintf("\nNo hub has confirmed it (%v).\nIf the others still use the fleet, %s\n", unsent, maker{}.run(id, "stopgate fleet leave "+id.Name))

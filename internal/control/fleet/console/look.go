@@ -58,6 +58,7 @@ func (c *command) lookAtHubs(ctx context.Context, id member.Identity) []hubLook 
 func (c *command) lookAtHub(ctx context.Context, id member.Identity, number int, look *hubLook) error {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
+
 	refused := make(chan error, 1)
 	nc, err := member.ConnectTo(ctx, c.stateDir, id, number, nats.NoReconnect(), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		select {
@@ -69,10 +70,12 @@ func (c *command) lookAtHub(ctx context.Context, id member.Identity, number int,
 		return err
 	}
 	defer nc.Close()
+
 	var status member.HubStatus
 	began := c.now()
 	err = member.Ask(ctx, nc, link.Names{Fleet: id.Fleet}.AskHub(member.HubName(number), member.VerbStatus, id.Name), struct{}{}, &status)
 	took := c.now().Sub(began)
+
 	select {
 	case why := <-refused:
 		return why
@@ -84,6 +87,7 @@ func (c *command) lookAtHub(ctx context.Context, id member.Identity, number int,
 	if status.Error != "" {
 		return errors.New(status.Error)
 	}
+
 	look.Status, look.Skew = &status, status.Now.Sub(began.Add(took/2)).Seconds()
 	return nil
 }

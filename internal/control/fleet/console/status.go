@@ -55,11 +55,13 @@ func (c *command) look(ctx context.Context, id member.Identity) status {
 	var records []member.Record
 	var seen []daemonapi.FleetMember
 	var err error
+
 	var all sync.WaitGroup // each may wait for its patience
 	all.Go(func() { s.HubStatus = c.lookAtHubs(ctx, id) })
 	all.Go(func() { records, err = c.members(ctx, id) })
 	all.Go(func() { seen = c.seen(ctx) })
 	all.Wait()
+
 	s.Name, s.Member = id.Fleet, id.Name
 	up := s.up()
 	s.Quorum, s.HighlyAvailable = 2*up > len(id.Hubs), len(id.Hubs) > 1 && up == len(id.Hubs)
@@ -70,6 +72,7 @@ func (c *command) look(ctx context.Context, id member.Identity) status {
 	if id.NATS != "" {
 		s.Connected, s.Quorum = err == nil, err == nil
 	}
+
 	s.join(records, seen)
 	s.maker = c.findMaker(id, records)
 	s.judgeRefusals(id)
@@ -89,6 +92,7 @@ func (s *status) join(records []member.Record, seen []daemonapi.FleetMember) {
 			h.TakenOut = h.Status == nil && !errors.Is(h.err, nats.ErrAuthorization) // unless a machine has its place
 		}
 	}
+
 	for _, r := range records {
 		if r.Left {
 			continue

@@ -79,6 +79,7 @@ func (d *deaths) lost(now time.Time) map[string]bool {
 			d.stopped[p.Name] = now
 		}
 	}
+
 	for _, j := range d.board.Live() {
 		if j.State == job.Pending {
 			continue
@@ -100,6 +101,7 @@ func (d *deaths) lost(now time.Time) map[string]bool {
 func (d *deaths) lose(ctx context.Context, was job.Job) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+
 	j, err := d.board.Change(ctx, was.ID, func(j job.Job) (job.Fact, error) {
 		if j.Member != was.Member {
 			return job.Fact{}, job.ErrStale
@@ -113,6 +115,7 @@ func (d *deaths) lose(ctx context.Context, was job.Job) {
 		d.desk.Log.Warn("cannot say that a job is lost", "job", was.ID, "error", err)
 		return
 	}
+
 	d.desk.Log.Warn("a job is lost with its machine", "job", j.ID, "machine", was.Member, "attempt", was.Attempt, "then", j.State)
 	n := claim.Notice{
 		Title: fmt.Sprintf("Job %s on %s is lost", j.Spec.Command, was.Member), Project: j.Spec.Project,

@@ -84,6 +84,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
+
 	q, known := d.Question(id)
 	if !known {
 		return daemonapi.Decision{}, api.Refusal("not_found", "there is no open decision "+id, "stopgate decision list")
@@ -92,6 +93,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	if err != nil {
 		return daemonapi.Decision{}, err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, j := range s.board.Live() {
@@ -108,6 +110,7 @@ func (d *Desk) Answer(ctx context.Context, id string, a daemonapi.Answer) (daemo
 	case err != nil:
 		return daemonapi.Decision{}, d.failed(err, "changed", "look: stopgate decision list; answering again does no harm")
 	}
+
 	now := d.time()
 	q.Resolved, q.Chosen, q.Message = &now, choice, a.Message
 	return q, nil

@@ -85,6 +85,7 @@ func (s *session) find(ctx context.Context, id string, ask bool) (job.Job, error
 			return j, nil
 		}
 	}
+
 	var found []job.Job
 	for _, j := range s.board.All() {
 		if strings.HasPrefix(j.ID, id) {
@@ -189,6 +190,7 @@ func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) 
 	if err != nil {
 		return daemonapi.Job{}, err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	j, err := s.find(ctx, id, true)
@@ -198,6 +200,7 @@ func (d *Desk) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) 
 	if err != nil {
 		return daemonapi.Job{}, d.failed(err, "changed", "")
 	}
+
 	changed, err := s.board.Change(ctx, j.ID, func(j job.Job) (job.Fact, error) {
 		if why := s.away(j.Member); why != "" {
 			return j.Abandon(s.link.Member, why, d.time())

@@ -117,11 +117,13 @@ func (h *hub) followOnce(ctx context.Context) error {
 	if err := h.noteMade(); err != nil {
 		return err
 	}
+
 	l, err := link.Open(ctx, h.nc, h.id.Fleet, hubUser)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+
 	from, err := l.Log.Barrier(ctx)
 	if err != nil {
 		return err
@@ -129,6 +131,7 @@ func (h *hub) followOnce(ctx context.Context) error {
 	if err := h.catchUp(ctx, l.Log); err != nil {
 		return err
 	}
+
 	h.state.set(l.Log, nil)
 	h.Log.Info("the fleet's store is open", "position", from)
 	for e, err := range l.Log.Watch(ctx, link.MemberOf(""), from) {
@@ -199,6 +202,7 @@ func (h *hub) catchUp(ctx context.Context, log *storage.Store) error {
 		return err
 	}
 	h.logWrong(err)
+
 	stored := map[string]bool{}
 	for _, r := range members {
 		if own, known := h.users.get(r.Name); known && own.Left && !r.Left && own.Key == r.Key && !own.Time.Before(r.Time) {
@@ -209,6 +213,7 @@ func (h *hub) catchUp(ctx context.Context, log *storage.Store) error {
 			return err
 		}
 	}
+
 	for _, r := range h.users.all() {
 		if stored[r.Name] || r.Hub == 0 || h.id.Hub != 1 && r.Name != h.id.Name {
 			continue // of others the founder's hub knows whether they have left since

@@ -17,6 +17,7 @@ func Found(stateDir string, id member.Identity, now time.Time) error {
 		return err
 	}
 	id.CA, id.Hub = authority.PEM(), 1
+
 	request, err := member.RequestCertificate(stateDir)
 	if err != nil {
 		return err
@@ -25,6 +26,7 @@ func Found(stateDir string, id member.Identity, now time.Time) error {
 	if err != nil {
 		return err
 	}
+
 	first := member.Record{Name: id.Name, User: id.User, Key: id.Key, Hub: 1, Time: now.UTC().Truncate(time.Second)}
 	if err := member.SaveHub(stateDir, certificate, []member.Record{first}); err != nil {
 		return err

@@ -104,6 +104,7 @@ func (h *hub) start(ctx context.Context) error {
 	if h.takenOut() {
 		return errTakenOut
 	}
+
 	options, err := h.options(certificate)
 	if err != nil {
 		return err
@@ -111,6 +112,7 @@ func (h *hub) start(ctx context.Context) error {
 	if h.server, err = server.NewServer(options); err != nil {
 		return err
 	}
+
 	fatal := make(chan string, 1)
 	h.server.SetLoggerV2(logger{h.Log, fatal}, false, false, false)
 	h.users.disconnect = func(key string) { disconnect(h.server, key) }
@@ -119,6 +121,7 @@ func (h *hub) start(ctx context.Context) error {
 		h.server.Shutdown()
 		return err
 	}
+
 	h.nc, err = nats.Connect("", nats.InProcessServer(h.server), nats.UserInfo(hubUser, h.users.secret),
 		nats.MaxReconnects(-1), nats.Name(member.HubName(h.id.Hub)), nats.CustomInboxPrefix(link.Inbox(hubUser+"-"+rand.Text())))
 	if err != nil {

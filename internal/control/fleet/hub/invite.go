@@ -74,6 +74,7 @@ func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time
 	if err := member.CheckUser(user); err != nil {
 		return token, false, err
 	}
+
 	authority, err := id.Authority()
 	if err != nil {
 		return token, false, err
@@ -82,6 +83,7 @@ func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time
 	if err != nil {
 		return token, false, err
 	}
+
 	one := invitation{Key: key, User: user, Expires: now.Add(Valid)}
 	err = updateInvitations(ctx, stateDir, func(all *[]invitation) error {
 		*all = slices.DeleteFunc(*all, func(i invitation) bool { return now.After(i.Expires.Add(forgotten)) })
@@ -99,6 +101,7 @@ func Invite(ctx context.Context, stateDir, user string, runs bool, now time.Time
 	if err != nil {
 		return token, false, err
 	}
+
 	token = member.Token{Fleet: id.Fleet, Hub: own, Number: id.Hub, CA: member.Fingerprint(authority), Seed: string(seed), Runs: runs}
 	if runs {
 		token.At = id.Hubs[one.Hub-1]
@@ -120,6 +123,7 @@ func freeHub(stateDir string, id member.Identity, all *[]invitation, now time.Ti
 	} else if err != nil {
 		return 0, false, err
 	}
+
 	members, err := member.LoadMembers(stateDir)
 	if err != nil {
 		return 0, false, err
@@ -128,12 +132,14 @@ func freeHub(stateDir string, id member.Identity, all *[]invitation, now time.Ti
 	for _, m := range members {
 		taken[m.Hub] = taken[m.Hub] || !m.Left
 	}
+
 	open := func(i invitation) bool { return i.Hub > 0 && i.UsedBy == "" && now.Before(i.Expires) && !taken[i.Hub] }
 	for number := 1; number <= len(id.Hubs); number++ {
 		if !taken[number] && !slices.ContainsFunc(*all, func(i invitation) bool { return open(i) && i.Hub == number }) {
 			return number, false, nil
 		}
 	}
+
 	oldest := slices.IndexFunc(*all, open)
 	if oldest < 0 {
 		return 0, false, fmt.Errorf("all hubs of the fleet have joined: there are %d, as fleet init said", len(id.Hubs))

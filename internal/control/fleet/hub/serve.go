@@ -46,6 +46,7 @@ func (h *hub) serve(ctx context.Context) error {
 func (h *hub) answer(ctx context.Context, msg *nats.Msg) {
 	ctx, cancel := context.WithTimeout(ctx, requestPatience)
 	defer cancel()
+
 	parts := strings.Split(msg.Subject, ".")
 	if len(parts) < 2 {
 		return
@@ -54,6 +55,7 @@ func (h *hub) answer(ctx context.Context, msg *nats.Msg) {
 	if !strings.HasPrefix(msg.Reply, link.Inbox(from)+".") {
 		return // an answer elsewhere would be the hub's word there
 	}
+
 	var answer any
 	switch verb {
 	case member.VerbJoin:
@@ -65,6 +67,7 @@ func (h *hub) answer(ctx context.Context, msg *nats.Msg) {
 	default:
 		answer = member.LeaveAnswer{Error: fmt.Sprintf("this hub, of version %s, does not know %q", h.Version, verb)}
 	}
+
 	text, err := json.Marshal(answer)
 	if err == nil {
 		err = msg.Respond(text)
@@ -99,10 +102,12 @@ func (h *hub) tryJoin(ctx context.Context, invitation string, body []byte) (answ
 	if had, known := h.users.get(request.Name); known && !had.Left && had.Key != request.Key {
 		return answer, fmt.Errorf("%w: %s is in the fleet already; choose another name with --name", member.ErrTaken, request.Name)
 	}
+
 	one, err := use(ctx, h.StateDir, invitation, request, h.Now())
 	if err != nil {
 		return answer, err
 	}
+
 	answer.Identity = h.id
 	answer.Identity.Name, answer.Identity.User, answer.Identity.Key, answer.Identity.Hub = request.Name, one.User, request.Key, one.Hub
 	if one.Hub > 0 {
@@ -110,6 +115,7 @@ func (h *hub) tryJoin(ctx context.Context, invitation string, body []byte) (answ
 			return answer, err
 		}
 	}
+
 	record := member.Record{Name: request.Name, User: one.User, Key: request.Key, Hub: one.Hub, Time: h.Now().UTC().Truncate(time.Second)}
 	if err := h.admit(ctx, record); err != nil {
 		return answer, err

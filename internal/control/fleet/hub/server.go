@@ -31,9 +31,11 @@ func (h *hub) options(certificate *tls.Certificate) (*server.Options, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	members := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{*certificate}}
 	hubs := members.Clone()
 	hubs.ClientAuth, hubs.ClientCAs, hubs.RootCAs = tls.RequireAndVerifyClientCert, pool, pool
+
 	o := &server.Options{
 		ServerName: member.HubName(h.id.Hub),
 		Host:       listenHost(own), Port: own.Port, ClientAdvertise: own.Address(),
@@ -47,6 +49,7 @@ func (h *hub) options(certificate *tls.Certificate) (*server.Options, error) {
 	if len(h.id.Hubs) == 1 {
 		return o, nil
 	}
+
 	o.Cluster = server.ClusterOpts{
 		Name: h.id.Fleet, Host: listenHost(own), Port: own.Port + 1, Advertise: own.Routes(),
 		TLSConfig: hubs, TLSTimeout: handshake.Seconds(),

@@ -55,10 +55,12 @@ func (h *hub) peers() (peers []member.HubPeer) {
 func (h *hub) streams(ctx context.Context) (all []member.StreamStatus) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second) // without a quorum they do not answer
 	defer cancel()
+
 	js, err := jetstream.New(h.nc)
 	if err != nil {
 		return nil
 	}
+
 	for _, name := range []string{h.names.LogStream(), h.names.ViewStream(), h.names.LogStream() + "-snapshots"} {
 		stream, err := js.Stream(ctx, name)
 		if err != nil {

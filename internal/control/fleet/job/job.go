@@ -131,6 +131,7 @@ func (j Job) After(f Fact) Job {
 	if choice := decided[f.Type]; before == Asking && choice != "" && f.By != j.Member {
 		j.Decided, j.DecidedBy = choice, f.By
 	}
+
 	switch f.Type {
 	case Added:
 		if f.Spec != nil && j.State == "" {
@@ -166,6 +167,7 @@ func (j Job) After(f Fact) Job {
 	case HasEnded:
 		j.State, j.Status, j.Reason, j.EndedBy = Ended, f.Status, f.Reason, f.By
 	}
+
 	if j.State != before {
 		j.Since = f.Time
 	}

@@ -41,6 +41,7 @@ func (l *Link) Follow(ctx context.Context, to Follower, subjects ...string) erro
 	const heartbeat = time.Second
 	again := l.Conn.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer l.Conn.RemoveStatusListener(again)
+
 	consumer, err := l.Views.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: subjects, MaxResetAttempts: 1})
 	if err != nil {
 		return fmt.Errorf("read the views of the fleet %s: %w", l.Fleet, err)
@@ -49,6 +50,7 @@ func (l *Link) Follow(ctx context.Context, to Follower, subjects ...string) erro
 	if err != nil {
 		return fmt.Errorf("read the views of the fleet %s: %w", l.Fleet, err)
 	}
+
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -59,6 +61,7 @@ func (l *Link) Follow(ctx context.Context, to Follower, subjects ...string) erro
 		case <-ctx.Done():
 		}
 	}()
+
 	err = l.take(ctx, messages, to, consumer.CachedInfo().NumPending)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

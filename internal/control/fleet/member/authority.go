@@ -149,6 +149,7 @@ func (a *Authority) Sign(hub Hub, number int, request string, now time.Time) (st
 	if block == nil {
 		return "", errors.New("the request for a certificate is not one")
 	}
+
 	asked, err := x509.ParseCertificateRequest(block.Bytes)
 	if err == nil {
 		err = asked.CheckSignature()
@@ -156,6 +157,7 @@ func (a *Authority) Sign(hub Hub, number int, request string, now time.Time) (st
 	if err != nil {
 		return "", err
 	}
+
 	template := template(HubName(number), now)
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
@@ -164,6 +166,7 @@ func (a *Authority) Sign(hub Hub, number int, request string, now time.Time) (st
 	} else {
 		template.DNSNames = []string{hub.Host}
 	}
+
 	der, err := x509.CreateCertificate(rand.Reader, template, a.Certificate, asked.PublicKey, a.key)
 	if err != nil {
 		return "", err

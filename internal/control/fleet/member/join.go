@@ -25,6 +25,7 @@ func Join(ctx context.Context, stateDir string, t Token, name string) (Identity,
 	} else if !errors.Is(err, ErrNone) {
 		return Identity{}, err
 	}
+
 	request := JoinRequest{Name: name}
 	var err error
 	if request.Key, err = MakeKey(stateDir); err != nil {
@@ -35,6 +36,7 @@ func Join(ctx context.Context, stateDir string, t Token, name string) (Identity,
 			return Identity{}, err
 		}
 	}
+
 	answer, err := t.ask(ctx, request)
 	if err != nil {
 		return Identity{}, err
@@ -43,6 +45,7 @@ func Join(ctx context.Context, stateDir string, t Token, name string) (Identity,
 	if err := t.matches(id, request); err != nil {
 		return Identity{}, err
 	}
+
 	if t.Runs {
 		if err := SaveHub(stateDir, answer.Certificate, answer.Members); err != nil {
 			return Identity{}, err
@@ -80,6 +83,7 @@ func (t Token) ask(ctx context.Context, request JoinRequest) (answer JoinAnswer,
 	if err != nil {
 		return answer, err
 	}
+
 	nc, err := connect(ctx, []string{t.Hub.URL()}, []nats.Option{
 		nats.Nkey(invitation, pair.Sign), nats.Secure(pinned(t.Hub, t.CA)), nats.NoReconnect(),
 		nats.CustomInboxPrefix(link.Inbox(invitation)), nats.Name("join"),
@@ -95,6 +99,7 @@ func (t Token) ask(ctx context.Context, request JoinRequest) (answer JoinAnswer,
 		return answer, err
 	}
 	defer nc.Close()
+
 	err = Ask(ctx, nc, link.Names{Fleet: t.Fleet}.AskHub(HubName(t.Number), VerbJoin, invitation), request, &answer)
 	if err == nil && answer.Error != "" {
 		err = errors.New(answer.Error)

@@ -59,11 +59,13 @@ func ParseToken(text string) (t Token, err error) {
 	case !strings.HasPrefix(text, tokenStart):
 		return t, fmt.Errorf("the token must begin with %s: copy all of it", tokenStart)
 	}
+
 	body := text[len(tokenStart):]
 	at := len(body) - 9
 	if at < 0 || body[at] != '-' || fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body[:at]))) != body[at+1:] {
 		return t, errors.New("the token is incomplete or was changed: copy all of it")
 	}
+
 	decoded, err := base64.RawURLEncoding.DecodeString(body[:at])
 	if err == nil {
 		err = json.Unmarshal(decoded, &t)

@@ -113,6 +113,7 @@ func (p *Publisher) Caught() {
 func (p *Publisher) Run(ctx context.Context, l *link.Link, tell func(error)) {
 	again := time.NewTicker(refresh)
 	defer again.Stop()
+
 	for {
 		select {
 		case <-p.wake:
@@ -123,6 +124,7 @@ func (p *Publisher) Run(ctx context.Context, l *link.Link, tell func(error)) {
 		case <-ctx.Done():
 			return
 		}
+
 		if pause.For(ctx, together) != nil {
 			return
 		}
@@ -150,6 +152,7 @@ func (p *Publisher) round(ctx context.Context, l *link.Link) error {
 		clear(p.changed)
 	}
 	p.mu.Unlock()
+
 	switch {
 	case !caught:
 		return nil // Caught comes, and compares everything
@@ -162,6 +165,7 @@ func (p *Publisher) round(ctx context.Context, l *link.Link) error {
 		}
 		return nil
 	}
+
 	for i, id := range ids {
 		if err := p.renew(ctx, l, id, words); err != nil {
 			p.mu.Lock()
@@ -181,6 +185,7 @@ func (p *Publisher) compare(ctx context.Context, l *link.Link, words bool) error
 	if err != nil {
 		return err
 	}
+
 	is := map[string]bool{}
 	for _, o := range shown {
 		is[o.ID] = true
@@ -192,6 +197,7 @@ func (p *Publisher) compare(ctx context.Context, l *link.Link, words bool) error
 			return err
 		}
 	}
+
 	p.mu.Lock()
 	var surplus []string
 	for id, h := range p.held {
@@ -204,6 +210,7 @@ func (p *Publisher) compare(ctx context.Context, l *link.Link, words bool) error
 		}
 	}
 	p.mu.Unlock()
+
 	slices.Sort(surplus)
 	for _, id := range surplus {
 		if err := p.publish(ctx, l, id, nil); err != nil {

@@ -45,6 +45,7 @@ func Decode(id string, text []byte) (daemonapi.Owner, error) {
 	case m.Owner.Agent != nil && !daemonapi.IsID(m.Owner.Agent.ID), m.Owner.Decision != nil && !daemonapi.IsID(m.Owner.Decision.ID):
 		return daemonapi.Owner{}, errors.New("a view with an invalid id")
 	}
+
 	o := m.Owner
 	o.Away = daemonapi.Away{}
 	if o.Agent != nil {
@@ -115,12 +116,14 @@ func shortened(o daemonapi.Owner, most int) daemonapi.Owner {
 			*text = plain.Cut(*text, most)
 		}
 	}
+
 	cut(&o.Name, &o.Command, &o.Project, &o.Cwd, &o.Step, &o.Held, &o.Error, &o.Reason, &o.By)
 	o.Workspaces = append([]daemonapi.Workspace(nil), o.Workspaces[:min(len(o.Workspaces), mostItems)]...)
 	for i := range o.Workspaces {
 		w := &o.Workspaces[i]
 		cut(&w.Agent, &w.Path, &w.Branch, &w.Base, &w.Kept, &w.Note)
 	}
+
 	if o.WaitsFor != nil {
 		room := *o.WaitsFor
 		room.Inside = room.Inside[:min(len(room.Inside), mostItems)]
@@ -132,6 +135,7 @@ func shortened(o daemonapi.Owner, most int) daemonapi.Owner {
 		cut(&a.Name, &a.Project, &a.Step, &a.Session, &a.Signal)
 		o.Agent = &a
 	}
+
 	if o.Decision != nil {
 		d := *o.Decision
 		cut(&d.Name, &d.Project, &d.Source, &d.Step, &d.Context, &d.Message, &d.Closed, &d.JobCommand)

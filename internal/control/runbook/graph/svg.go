@@ -42,6 +42,7 @@ func SVG(graphs []Graph) []byte {
 		width = max(width, l.width, letter*float64(len("pipeline ")+utf8.RuneCountInString(g.Name)))
 		y += heading + l.height + 2*margin
 	}
+
 	var out strings.Builder
 	fmt.Fprintf(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n", width+2*margin, y, width+2*margin, y)
 	out.WriteString(style)
@@ -174,6 +175,7 @@ func (l *placedGraph) forward() (edges []Edge) {
 		}
 		state[name] = closed
 	}
+
 	for _, b := range l.boxes {
 		if state[b.Name] == 0 {
 			visit(b.Name)
@@ -192,6 +194,7 @@ func (l *placedGraph) place() {
 		rows[b.layer] = append(rows[b.layer], i)
 		last = max(last, b.layer)
 	}
+
 	for layer := range last + 1 {
 		x := 0.0
 		for _, i := range rows[layer] {
@@ -200,6 +203,7 @@ func (l *placedGraph) place() {
 		}
 		l.right = max(l.right, x-boxGap)
 	}
+
 	l.height = float64(last)*(boxHeight+layerGap) + boxHeight
 	l.width = l.right + laneGap*float64(l.detours()+1)
 }
@@ -244,6 +248,7 @@ func (l *placedGraph) draw(out *strings.Builder) {
 		if to == nil {
 			continue
 		}
+
 		x, y := from.x+firstExit+exits[e.From], from.y+boxHeight
 		exits[e.From] += e.room()
 		path := ""
@@ -256,11 +261,13 @@ func (l *placedGraph) draw(out *strings.Builder) {
 			apart := 3 * float64(detour%5)
 			path = fmt.Sprintf("M%.1f %.1fV%.1fH%.1fV%.1fH%.1fV%.1f", x, y, y+straight+2+apart, lane, to.y-10-apart, to.x+to.width-12-apart, to.y)
 		}
+
 		fmt.Fprintf(out, "<path class=\"%s\" d=\"%s\" marker-end=\"url(#%s)\"/>\n", e.class(), path, e.class())
 		if label := e.label(); label != "" {
 			fmt.Fprintf(out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x+4, y+11, escape(label))
 		}
 	}
+
 	for _, b := range l.boxes {
 		b.draw(out)
 	}

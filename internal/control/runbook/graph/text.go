@@ -17,6 +17,7 @@ func (g Graph) Text() []string {
 	for _, n := range g.Nodes {
 		width = max(width, utf8.RuneCountInString(n.Name))
 	}
+
 	for i, n := range g.Nodes {
 		d.node(n.Name, n.Name+strings.Repeat(" ", width-utf8.RuneCountInString(n.Name))+"  "+n.What)
 		next := ""
@@ -25,6 +26,7 @@ func (g Graph) Text() []string {
 		}
 		d.edges(g.from(n.Name), next)
 	}
+
 	if shared := g.from(AnyStep); len(shared) > 0 {
 		d.node(AnyStep, AnyStep)
 		d.edges(shared, "")
@@ -99,10 +101,12 @@ func (d *drawing) draw() []string {
 	if columns == 0 {
 		return d.lines
 	}
+
 	width := 0
 	for _, line := range d.lines {
 		width = max(width, utf8.RuneCountInString(line))
 	}
+
 	out := make([]string, len(d.lines))
 	for i, line := range d.lines {
 		beside := d.beside(i, columns)
@@ -128,11 +132,13 @@ func (d *drawing) beside(line, columns int) []rune {
 			reach = max(reach, l.column)
 		}
 	}
+
 	for i := range cells {
 		if i < 2*reach+1 {
 			cells[i] = '─'
 		}
 	}
+
 	for _, l := range d.lanes {
 		at := 2*l.column + 1
 		joins := l.from == line || l.target == line

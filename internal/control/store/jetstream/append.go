@@ -49,6 +49,7 @@ func (s *Store) insist(ctx context.Context, events []store.NewEvent, publish fun
 	if err := s.usable(ctx); err != nil {
 		return 0, err
 	}
+
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	unknown := false // an attempt may have been appended
@@ -59,11 +60,13 @@ func (s *Store) insist(ctx context.Context, events []store.NewEvent, publish fun
 		if err == nil || !refused(err) && !passing(err) && !interrupted(err) {
 			return last, err
 		}
+
 		unknown = unknown || !refused(err)
 		last, found := s.became(ctx, events, unknown)
 		if !errors.Is(found, errOpen) {
 			return last, found
 		}
+
 		select {
 		case <-time.After(pause):
 			continue
@@ -73,6 +76,7 @@ func (s *Store) insist(ctx context.Context, events []store.NewEvent, publish fun
 			err = store.ErrClosed
 		case <-late.C:
 		}
+
 		if unknown {
 			err = fmt.Errorf("%w: %w", store.ErrUnknown, err)
 		}

@@ -32,6 +32,7 @@ func (s *Store) AppendAll(ctx context.Context, events ...store.NewEvent) ([]stor
 			return nil, fmt.Errorf("%w: %s twice in one batch", store.ErrInvalid, e.Subject)
 		}
 		subjects[e.Subject] = true
+
 		previous, err := s.hashAt(ctx, e.Subject, e.Expected)
 		if err != nil {
 			return nil, err
@@ -40,6 +41,7 @@ func (s *Store) AppendAll(ctx context.Context, events ...store.NewEvent) ([]stor
 		msg.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(uint64(e.Expected), 10))
 		messages = append(messages, msg)
 	}
+
 	if len(events) == 0 {
 		return nil, nil
 	}
@@ -63,11 +65,13 @@ func (s *Store) commit(ctx context.Context, messages []*nats.Msg) (store.Positio
 			}
 			continue
 		}
+
 		msg.Header.Set(headerBatchCommit, "1")
 		reply, err := nc.RequestMsgWithContext(ctx, msg)
 		if err != nil {
 			return 0, err
 		}
+
 		var answer struct {
 			jetstream.PubAck
 			Error *jetstream.APIError `json:"error"`

@@ -21,6 +21,7 @@ func (s *Store) consume(ctx context.Context, config jetstream.OrderedConsumerCon
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
+
 	ctx, cancel := s.within(ctx)
 	defer cancel()
 	var messages jetstream.MessagesContext
@@ -34,6 +35,7 @@ func (s *Store) consume(ctx context.Context, config jetstream.OrderedConsumerCon
 	if err != nil {
 		return err
 	}
+
 	for next := range s.coming(ctx, messages) {
 		if next.err != nil {
 			return fmt.Errorf("read the fleet's store: %w", next.err)
@@ -60,6 +62,7 @@ type next struct {
 func (s *Store) coming(ctx context.Context, messages jetstream.MessagesContext) iter.Seq[next] {
 	read := make(chan next, 64)
 	over := make(chan struct{})
+
 	go func() {
 		defer close(read)
 		for ctx.Err() == nil {
@@ -77,6 +80,7 @@ func (s *Store) coming(ctx context.Context, messages jetstream.MessagesContext) 
 			}
 		}
 	}()
+
 	return func(yield func(next) bool) {
 		defer func() { go messages.Stop() }()
 		defer close(over)

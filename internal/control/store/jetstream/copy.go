@@ -97,6 +97,7 @@ func readCopy(ctx context.Context, reader jetstream.Consumer, had jetstream.Stre
 		if err != nil {
 			return err
 		}
+
 		before := at
 		for msg := range batch.Messages() {
 			about, err := msg.Metadata()
@@ -110,6 +111,7 @@ func readCopy(ctx context.Context, reader jetstream.Consumer, had jetstream.Stre
 		if err := batch.Error(); err != nil && !errors.Is(err, nats.ErrTimeout) {
 			return err
 		}
+
 		if at > before {
 			continue
 		}
@@ -118,6 +120,7 @@ func readCopy(ctx context.Context, reader jetstream.Consumer, had jetstream.Stre
 		}
 		break // what follows cannot be read
 	}
+
 	if read < had.Msgs {
 		return fmt.Errorf("%w: it cannot read %s", store.ErrDamaged, plain.Count(int(had.Msgs-read), "message"))
 	}

@@ -130,10 +130,12 @@ func (s *Store) persist(ctx context.Context, do func(ctx context.Context) error)
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
+
 	ctx, cancel := s.within(ctx)
 	defer cancel()
 	late := time.NewTimer(patience)
 	defer late.Stop()
+
 	for {
 		one, end := context.WithTimeout(ctx, attempt)
 		err := do(one)
@@ -144,6 +146,7 @@ func (s *Store) persist(ctx context.Context, do func(ctx context.Context) error)
 		case s.usable(ctx) != nil:
 			return s.usable(ctx)
 		}
+
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

@@ -102,6 +102,7 @@ func (s *Store) Last(ctx context.Context, prefix string) (events []store.Event, 
 	if err != nil {
 		return nil, err
 	}
+
 	var wrong error
 	for _, wire := range slices.Sorted(maps.Keys(info.State.Subjects)) {
 		err := s.persist(ctx, func(ctx context.Context) error {
@@ -163,6 +164,7 @@ func (s *Store) read(ctx context.Context, subject string, after store.Position, 
 				return
 			}
 		}
+
 		before := store.Head{Position: after}
 		for at := after; at < head.Position; {
 			e, back, err := s.next(ctx, subject, at)
@@ -252,6 +254,7 @@ func (s *Store) Watch(ctx context.Context, prefix string, after store.Position) 
 		if err == nil {
 			err = s.untrimmed(ctx, after)
 		}
+
 		wanted := true
 		if err == nil {
 			const forever = ^store.Position(0)
@@ -260,6 +263,7 @@ func (s *Store) Watch(ctx context.Context, prefix string, after store.Position) 
 				return wanted
 			})
 		}
+
 		switch {
 		case !wanted:
 			return

@@ -108,6 +108,7 @@ func (s *Store) sweep(ctx context.Context) error {
 	if err != nil || len(positions) == 0 {
 		return err
 	}
+
 	current := map[string]bool{}
 	for _, at := range positions[:min(2, len(positions))] {
 		prefix := strconv.FormatUint(uint64(at), 10) + "."
@@ -117,6 +118,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		}
 		current[prefix+m.Save], current[prefix+manifestName] = true, true
 	}
+
 	oldest := positions[min(2, len(positions))-1]
 	for _, subject := range subjects {
 		name := subject[:max(strings.LastIndexByte(subject, '.'), 0)]

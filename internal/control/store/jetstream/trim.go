@@ -55,6 +55,7 @@ func (s *Store) Trim(ctx context.Context, by string) (store.Trimmed, error) {
 	if err := s.usable(ctx); err != nil {
 		return store.Trimmed{}, err
 	}
+
 	all, err := s.snapshots(ctx)
 	if err != nil || len(all) < 2 {
 		for _, k := range all {
@@ -69,11 +70,13 @@ func (s *Store) Trim(ctx context.Context, by string) (store.Trimmed, error) {
 			return store.Trimmed{}, fmt.Errorf("%w: the snapshot at %d", store.ErrDamaged, k.Position)
 		}
 	}
+
 	to := all[1].Position
 	heads, err := s.Heads(ctx)
 	if err != nil {
 		return store.Trimmed{}, err
 	}
+
 	t := trimRecord{Version: 1, Trimmed: store.Trimmed{To: to, Time: time.Now().UTC(), By: by}}
 	if t.Events, err = s.superfluous(ctx, to, heads); err != nil || t.Events == 0 {
 		return store.Trimmed{}, err
@@ -81,6 +84,7 @@ func (s *Store) Trim(ctx context.Context, by string) (store.Trimmed, error) {
 	if err := s.record(ctx, t); err != nil {
 		return store.Trimmed{}, err
 	}
+
 	last, err := s.ownHead(ctx, barrier)
 	if err != nil {
 		return store.Trimmed{}, err

@@ -126,6 +126,7 @@ func compare(ctx context.Context, db asker, anchor store.Head) (Standing, error)
 	if anchorOf(heads).Position < anchor.Position {
 		return Cut, nil
 	}
+
 	trimmed, err := loadTrim(ctx, db)
 	if err != nil {
 		return "", err
@@ -133,6 +134,7 @@ func compare(ctx context.Context, db asker, anchor store.Head) (Standing, error)
 	if anchor.Position < trimmed.to {
 		return Forgot, nil
 	}
+
 	err = each(ctx, db, func(row *sql.Rows) error {
 		var subject string
 		var at, prior, previous any
@@ -147,6 +149,7 @@ func compare(ctx context.Context, db asker, anchor store.Head) (Standing, error)
 	if err != nil {
 		return "", err
 	}
+
 	if anchorOf(heads) != anchor {
 		return Replaced, nil
 	}

@@ -28,11 +28,13 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	if err := s.usable("all"); err != nil {
 		return err
 	}
+
 	tmp := filepath.Join(filepath.Dir(path), ".stopgate-"+rand.Text()+".db")
 	defer os.Remove(tmp)
 	if err := s.copyTo(ctx, tmp); err != nil {
 		return fmt.Errorf("backup %s: %w", path, explain(s.path, err))
 	}
+
 	report, err := Verify(ctx, tmp)
 	if err == nil && !report.Sound() {
 		err = fmt.Errorf("%w: %s", store.ErrDamaged, report.Findings[0])
@@ -40,6 +42,7 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("backup %s: %w", path, err)
 	}
+
 	if err := publish(tmp, path); err != nil {
 		return fmt.Errorf("backup %s: %w", path, err)
 	}

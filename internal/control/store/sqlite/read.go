@@ -187,6 +187,7 @@ func (s *Store) readTo(ctx context.Context, prefix string, after, bound store.Po
 		if len(page) == 0 && failure == nil {
 			failure = fmt.Errorf("%w: the events %d to %d are missing", store.ErrDamaged, after+1, bound)
 		}
+
 		for _, e := range page {
 			if after == bound {
 				return true, nil

@@ -88,17 +88,20 @@ func open(ctx context.Context, path string, despite bool, release func()) (*Stor
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Store{
 		path: path, despite: despite, found: found, release: release,
 		requests: make(chan request, maxBatch), closing: make(chan struct{}), ended: make(chan struct{}),
 		commit: func(w *writer) error { return w.exec("COMMIT") },
 	}
 	s.tell()
+
 	w, err := newWriter(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	s.close = sync.OnceValue(func() error { return s.shut(w) })
+
 	if s.readers, err = connect(path, "ro"); err == nil {
 		s.rows, err = s.readers.PrepareContext(ctx, "SELECT "+entryColumns+" FROM events e WHERE position > ? ORDER BY position")
 	}
@@ -106,6 +109,7 @@ func open(ctx context.Context, path string, despite bool, release func()) (*Stor
 		w.disconnect()
 		return nil, err
 	}
+
 	go w.run()
 	return s, nil
 }

@@ -185,6 +185,7 @@ func (w *writer) declareTrim(to store.Position, by string) error {
 	if err != nil {
 		return err
 	}
+
 	// If the file beside were older, it would know an event that is removed.
 	if err := w.recordHeads(); err != nil {
 		return err

@@ -72,12 +72,14 @@ func (v *verifier) run(ctx context.Context) error {
 		}
 		return err
 	}
+
 	if err := v.checkLog(); err != nil {
 		return err
 	}
 	if err := v.checkHeader(); err != nil {
 		return err
 	}
+
 	db, err := connect(v.path, "ro")
 	if err != nil {
 		return err
@@ -87,11 +89,13 @@ func (v *verifier) run(ctx context.Context) error {
 		return v.damage(err, "cannot open the database")
 	}
 	defer v.conn.Close()
+
 	// One transaction: all is seen as of one moment.
 	if _, err := v.conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return v.damage(err, "cannot read the database")
 	}
 	defer v.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+
 	version, err := format(ctx, v.conn)
 	switch {
 	case code(err) == sqlite3.SQLITE_READONLY_ROLLBACK:

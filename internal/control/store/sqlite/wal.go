@@ -114,6 +114,7 @@ func scanFrames(log io.Reader, frame []byte, order binary.ByteOrder, sum [2]uint
 			damage.transactions += open
 			return damage, ignoreEnd(err)
 		}
+
 		current := string(frame[8:16]) == salts // not of an earlier round
 		if damage == nil {
 			sum = checksum(order, checksum(order, sum, frame[:8]), frame[frameHeader:])
@@ -122,6 +123,7 @@ func scanFrames(log io.Reader, frame []byte, order binary.ByteOrder, sum [2]uint
 			}
 			damage = &logDamage{offset: int64(offset)}
 		}
+
 		switch {
 		case current && binary.BigEndian.Uint32(frame[4:]) == 0:
 			open = 1

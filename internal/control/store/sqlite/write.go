@@ -52,6 +52,7 @@ func (s *Store) ask(ctx context.Context, r request) (store.Position, error) {
 	if err := cmp.Or(ctx.Err(), s.usable("all")); err != nil {
 		return 0, err
 	}
+
 	r.answer = make(chan answer, 1)
 	select {
 	case s.requests <- r:
@@ -60,6 +61,7 @@ func (s *Store) ask(ctx context.Context, r request) (store.Position, error) {
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
+
 	select {
 	case a := <-r.answer:
 		return a.position, a.err
@@ -67,6 +69,7 @@ func (s *Store) ask(ctx context.Context, r request) (store.Position, error) {
 		return 0, fmt.Errorf("%w: %w", store.ErrUnknown, ctx.Err())
 	case <-s.ended:
 	}
+
 	select {
 	case a := <-r.answer:
 		return a.position, a.err
@@ -383,6 +386,7 @@ func (w *writer) resume() error {
 	if err != nil && !empty {
 		return err
 	}
+
 	if _, err := w.head(headsSubject); err != nil && !w.forgive(err) {
 		return err
 	}
@@ -390,6 +394,7 @@ func (w *writer) resume() error {
 	if err != nil {
 		return err
 	}
+
 	// So many may have been lost from the end; beyond that it is the heads that are wrong.
 	if last.Position > recorded || last.Position+headsEvery < recorded {
 		err := fmt.Errorf("%w: the last event is %d, and the table of heads says %d", store.ErrDamaged, last.Position, recorded)
@@ -398,6 +403,7 @@ func (w *writer) resume() error {
 		}
 		recorded = last.Position
 	}
+
 	w.end, w.stale = last.head(), false
 	if recorded > last.Position {
 		w.end = store.Head{Position: recorded}

@@ -220,6 +220,7 @@ func race(t *testing.T, b Backend) {
 			})
 		}
 		wg.Wait()
+
 		won := 0
 		for i, err := range results {
 			if err == nil {
@@ -233,6 +234,7 @@ func race(t *testing.T, b Backend) {
 			t.Fatalf("round %d: %d have won", round, won)
 		}
 	}
+
 	if got := collect(t, s.Read(t.Context(), "run.a", 0)); len(got) != 20 {
 		t.Errorf("%d events, want 20", len(got))
 	}
@@ -260,6 +262,7 @@ func crowd(t *testing.T, b Backend) {
 		})
 	}
 	wg.Wait()
+
 	s = reopen(t, b, s)
 	seen := 0
 	for _, e := range collect(t, s.ReadAll(t.Context(), 0)) {
@@ -300,11 +303,13 @@ func readYourWrites(t *testing.T, b Backend) {
 					t.Error(err)
 					return
 				}
+
 				events, err := gather(s.Read(t.Context(), subject, version))
 				if err != nil || len(events) != 1 || events[0].Position != position {
 					t.Errorf("after an append at %d: %v, %v", position, events, err)
 					return
 				}
+
 				all, err := gather(s.ReadAll(t.Context(), position-1))
 				if err != nil || len(all) == 0 || all[0].Position != position {
 					t.Errorf("after an append at %d: all: %v, %v", position, all, err)
@@ -380,6 +385,7 @@ func duplicates(t *testing.T, b Backend) {
 func invalid(t *testing.T, b Backend) {
 	s := open(t, b)
 	long := strings.Repeat("x", 256)
+
 	for _, subject := range []string{
 		"", ".", "a.", ".a", "a..b", "a b", "a*", "a.>", "a/b", "a\nb", "a\x00b", "ä", "run.'; DROP TABLE events; --", long, "store", "store.heads",
 	} {
@@ -396,6 +402,7 @@ func invalid(t *testing.T, b Backend) {
 		_, err = gather(s.Read(t.Context(), subject, 0))
 		wantError(t, fmt.Sprintf("read of %q", subject), err, store.ErrInvalid)
 	}
+
 	if got := collect(t, s.ReadAll(t.Context(), 0)); len(got) != 0 {
 		t.Errorf("appended: %v", got)
 	}
@@ -511,11 +518,13 @@ func take(t testing.TB, seq func(func(store.Event, error) bool), n int) []store.
 func watch(t *testing.T, b Backend) {
 	s := open(t, b)
 	const writers, each = 4, 50
+
 	results := make([][]store.Event, 3)
 	var watching sync.WaitGroup
 	for i := range results {
 		watching.Go(func() { results[i] = take(t, s.Watch(t.Context(), "", 0), writers*each) })
 	}
+
 	var writing sync.WaitGroup
 	for i := range writers {
 		writing.Go(func() {
@@ -529,6 +538,7 @@ func watch(t *testing.T, b Backend) {
 			}
 		})
 	}
+
 	writing.Wait()
 	watching.Wait()
 	want := collect(t, s.ReadAll(t.Context(), 0))

@@ -81,6 +81,7 @@ func Request(ctx context.Context, to Subscription, message []byte, o Options) (*
 	}
 	salt := make([]byte, 16)
 	rand.Read(salt) // never fails
+
 	body, err := encrypt(to, message, own, salt)
 	if err != nil {
 		return nil, err
@@ -89,10 +90,12 @@ func Request(ctx context.Context, to Subscription, message []byte, o Options) (*
 	if err != nil {
 		return nil, err
 	}
+
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.Endpoint, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
+
 	request.Header.Set("Authorization", token)
 	request.Header.Set("Content-Encoding", "aes128gcm")
 	request.Header.Set("Content-Type", "application/octet-stream")
@@ -114,6 +117,7 @@ func encrypt(to Subscription, message []byte, own *ecdh.PrivateKey, salt []byte)
 	if err != nil {
 		return nil, err
 	}
+
 	public := own.PublicKey().Bytes()
 	seed, err := hkdf.Key(sha256.New, shared, to.Auth, "WebPush: info\x00"+string(to.Key)+string(public), 32)
 	if err != nil {
@@ -127,6 +131,7 @@ func encrypt(to Subscription, message []byte, own *ecdh.PrivateKey, salt []byte)
 	if err != nil {
 		return nil, err
 	}
+
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
@@ -135,6 +140,7 @@ func encrypt(to Subscription, message []byte, own *ecdh.PrivateKey, salt []byte)
 	if err != nil {
 		return nil, err
 	}
+
 	if len(message)+1+gcm.Overhead() > recordSize {
 		return nil, fmt.Errorf("the message has %d bytes, which is too much", len(message))
 	}
@@ -159,10 +165,12 @@ func identify(endpoint string, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	claims, err := json.Marshal(map[string]any{"aud": u.Scheme + "://" + u.Host, "exp": o.Now.Add(tokenLife).Unix(), "sub": subject})
 	if err != nil {
 		return "", err
 	}
+
 	text := encode([]byte(`{"typ":"JWT","alg":"ES256"}`)) + "." + encode(claims)
 	sum := sha256.Sum256([]byte(text))
 	r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])

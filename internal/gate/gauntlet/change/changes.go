@@ -52,10 +52,12 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 		files, err := w.files(ctx, p)
 		return Set{All: true, Note: p.Note, Files: files}, err
 	}
+
 	span, err := w.span(ctx, scope, p)
 	if err != nil {
 		return Set{}, err
 	}
+
 	var files []string
 	if span.from != span.to {
 		if files, err = w.repo.Changed(ctx, span.from, span.to); err != nil {
@@ -71,6 +73,7 @@ func (w *Worktree) Changes(ctx context.Context, scope Scope, p Position) (Set, e
 		loose := slices.DeleteFunc(slices.Concat(changed, untracked), scope.foundSo)
 		files = slices.Concat(files, loose, scope.Altered)
 	}
+
 	made, err := w.made(ctx, scope, p)
 	return Set{Note: p.Landed, Files: w.project(append(files, made...))}, err
 }

@@ -21,6 +21,7 @@ import (
 func (w *Worktree) concealed(ctx context.Context) ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	if !w.listed {
 		list, err := w.repo.Files(ctx)
 		if err != nil {
@@ -28,10 +29,12 @@ func (w *Worktree) concealed(ctx context.Context) ([]string, error) {
 		}
 		w.hidden, w.listed = list.Hidden, true
 	}
+
 	present, absent, err := w.split(w.hidden)
 	if err != nil {
 		return nil, err
 	}
+
 	var changed []string
 	if len(absent) > 0 {
 		// A sparse checkout hides files because they are not there.
@@ -41,6 +44,7 @@ func (w *Worktree) concealed(ctx context.Context) ([]string, error) {
 			changed = absent
 		}
 	}
+
 	if len(present) == 0 {
 		return changed, nil
 	}

@@ -38,6 +38,7 @@ func (f folder) read(ctx context.Context, name string, known *entry, buf []byte)
 		if before.isA(typeDirectory) {
 			return entry{}, f.wantEmpty(name)
 		}
+
 		content, err := f.hash(ctx, name, before, buf)
 		if err != nil && !os.IsNotExist(err) {
 			return entry{}, err

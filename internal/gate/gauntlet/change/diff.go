@@ -53,6 +53,7 @@ func (w *Worktree) Diff(ctx context.Context, scope Scope, p Position, include fu
 		limit: int(limit), include: func(name string) bool { return w.holds(name) && include(name) },
 		sights: map[string]sight{},
 	}
+
 	var added []string
 	var base string
 	var err error
@@ -64,6 +65,7 @@ func (w *Worktree) Diff(ctx context.Context, scope Scope, p Position, include fu
 	if err != nil {
 		return Diff{}, err
 	}
+
 	slices.Sort(added)
 	for _, name := range slices.Compact(added) {
 		if err := context.Cause(ctx); err != nil {

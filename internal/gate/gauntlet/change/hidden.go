@@ -71,6 +71,7 @@ func (w *Worktree) Hidden(ctx context.Context, view *View, name string, trace Tr
 	if i := slices.IndexFunc(d.Missing, func(m Missing) bool { return m.Name == name || strings.HasPrefix(name, m.Name+"/") }); i >= 0 {
 		return d.Missing[i].Why, nil
 	}
+
 	info, err := os.Lstat(w.abs(name))
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
@@ -86,6 +87,7 @@ func (w *Worktree) Hidden(ctx context.Context, view *View, name string, trace Tr
 	case d.sights[name] == seen:
 		return w.emptied(ctx, view, name, trace, since)
 	}
+
 	same, err := w.asAtBase(ctx, d, name)
 	switch {
 	case err != nil:

@@ -133,6 +133,7 @@ func (s *search) hide(ctx context.Context, name, why string, since time.Time) {
 	if ctx.Err() != nil {
 		return
 	}
+
 	info, err := s.dir.lstat(strings.TrimSuffix(name, "/"))
 	depth, most := -1, 0
 	if err == nil && info.isA(typeLink) && s.fresh(name, info, since) {
@@ -144,6 +145,7 @@ func (s *search) hide(ctx context.Context, name, why string, since time.Time) {
 		depth, most = 4, 10_000 // enough for a folder of sources, and not all of /proc
 		info, err = s.dir.lstat(name)
 	}
+
 	switch {
 	case err != nil:
 	case info.isA(typeDirectory):

@@ -171,10 +171,12 @@ func (o *origin) had(ctx context.Context) (*kinds, error) {
 	if o.isNew {
 		return had, nil
 	}
+
 	blobs, err := o.repo.Listed(ctx, o.from)
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range o.was.files {
 		e := &o.was.files[i]
 		if repositoryOf(e.path, o.was.heads) != o.name {

@@ -52,6 +52,7 @@ func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) 
 	if err != nil {
 		return w.lost(scope, err)
 	}
+
 	p := Position{
 		Git: true, GitDir: filepath.FromSlash(location.GitDir), Head: location.Head,
 		Toplevel: filepath.Join(w.root, filepath.FromSlash(location.Up)), Prefix: location.Prefix(w.root),
@@ -59,6 +60,7 @@ func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) 
 	if p.Head == "" {
 		return w.unborn(ctx, scope, p)
 	}
+
 	p.Branch = strings.TrimPrefix(location.Branch, "refs/heads/")
 	if base != "" {
 		p.Head, p.Base, p.BaseCommit, p.MergeBase = location.Tip, base, location.Base, location.Merge
@@ -66,6 +68,7 @@ func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) 
 	if scope.Explicit && base == "" {
 		return Position{}, &BaseError{scope.Base, "see git branch --all, or run git fetch"}
 	}
+
 	switch {
 	case !scope.needsBase():
 	case scope.CI && scope.Before != "" && p.MergeBase != "" && p.MergeBase == p.Head:

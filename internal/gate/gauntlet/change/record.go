@@ -58,6 +58,7 @@ func (w *Worktree) Record(ctx context.Context, names []string) (Record, error) {
 		return Record{}, err
 	}
 	defer dir.close()
+
 	var large []entry
 	names = slices.DeleteFunc(names, func(name string) bool {
 		s, err := dir.lstat(name)
@@ -67,11 +68,13 @@ func (w *Worktree) Record(ctx context.Context, names []string) (Record, error) {
 		}
 		return huge
 	})
+
 	s := &snapshot{dir: dir, at: w.now()}
 	files, _, err := s.read(ctx, names)
 	if err != nil {
 		return Record{}, err
 	}
+
 	for i := range files {
 		if !files[i].stat.settled(s.at) {
 			files[i].stat.mtime = unsettled
@@ -118,6 +121,7 @@ func (r Record) With(states map[string]State) (Record, error) {
 		_, other := states[e.path]
 		return other
 	})
+
 	for name, state := range states {
 		if !state.Exists() {
 			continue
@@ -155,6 +159,7 @@ func (w *Worktree) Differences(ctx context.Context, r Record, more []string) (al
 		return nil, err
 	}
 	defer dir.close()
+
 	buf := make([]byte, 128<<10)
 	look := func(name string, known *entry) error {
 		was := State{}
@@ -170,6 +175,7 @@ func (w *Worktree) Differences(ctx context.Context, r Record, more []string) (al
 		}
 		return err
 	}
+
 	for i := range r.entries {
 		if err := look(r.entries[i].path, &r.entries[i]); err != nil {
 			return nil, err
@@ -183,6 +189,7 @@ func (w *Worktree) Differences(ctx context.Context, r Record, more []string) (al
 			return nil, err
 		}
 	}
+
 	slices.SortFunc(all, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return all, nil
 }

@@ -198,10 +198,12 @@ func HeadAt(root string, at time.Time) (commit string, reflog Reflog) {
 		return "", Reflog{}
 	}
 	defer file.Close()
+
 	text, end, err := entries(file, 0, size)
 	if err != nil {
 		return "", Reflog{}
 	}
+
 	whole := end == 0
 	for line := range strings.Lines(text) {
 		end += int64(len(line))
@@ -218,6 +220,7 @@ func HeadAt(root string, at time.Time) (commit string, reflog Reflog) {
 			break // whatever time the next one claims
 		}
 	}
+
 	if commit == "" {
 		return "", Reflog{}
 	}

@@ -70,6 +70,7 @@ func (s *snapshot) read(ctx context.Context, names []string) (files []entry, fau
 		}
 		unread = append(unread, i)
 	}
+
 	errs := make([]error, len(unread))
 	buffers := sync.Pool{New: func() any { return new([128 << 10]byte) }}
 	spread(runtime.GOMAXPROCS(0), atOnce, len(unread), 1, func(n int) {
@@ -80,6 +81,7 @@ func (s *snapshot) read(ctx context.Context, names []string) (files []entry, fau
 			files[i], errs[n] = s.dir.read(ctx, names[i], known[i], buf[:])
 		}
 	})
+
 	if err := context.Cause(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -106,6 +108,7 @@ func (s *snapshot) learn(files []entry) (known []entry, changed bool) {
 			}
 		}
 	}
+
 	for i := range files {
 		f := &files[i]
 		keep(f.path, false)
@@ -153,6 +156,7 @@ func spread(workers int, late <-chan struct{}, n, block int, do func(i int)) {
 			}
 		}
 	}
+
 	var group sync.WaitGroup
 	for range min(workers, (n+block-1)/block) {
 		group.Go(work)
@@ -161,6 +165,7 @@ func spread(workers int, late <-chan struct{}, n, block int, do func(i int)) {
 		<-late
 		work()
 	})
+
 	group.Wait()
 	if r := broken.Load(); r != nil {
 		panic(r)

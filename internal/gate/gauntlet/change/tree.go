@@ -110,12 +110,14 @@ type listing struct {
 func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx context.Context, begun func()) listing) (Tree, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	dir, err := openFolder(w.root)
 	if err != nil {
 		return Tree{}, err
 	}
 	defer dir.close()
 	s := &snapshot{dir: dir, at: w.now()}
+
 	listed := make(chan listing, 1)
 	begun := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(begun) })
@@ -130,11 +132,13 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 		}()
 		listed <- list(ctx, begin)
 	}()
+
 	s.known = w.index()
 	if ahead {
 		<-begun // git takes longest, and would have to fight for a core to get started
 		s.lookUp(ctx, ended)
 	}
+
 	found := <-listed
 	if found.err != nil {
 		return Tree{}, found.err
@@ -145,6 +149,7 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 			return Tree{}, found.err
 		}
 	}
+
 	odd := s.unread(found.unread)
 	if s.unchanged(found.names) {
 		return newTree(with(s.known, odd), found, repositories), nil
@@ -158,6 +163,7 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 		found.blind = found.blind || errors.Is(fault.err, errMoving)
 		odd = append(odd, s.unread([]string{fault.name})...)
 	}
+
 	if known, changed := s.learn(files); changed {
 		w.known = known
 		_ = storeIndex(w.indexFile, known) // a cache: without it we only read more

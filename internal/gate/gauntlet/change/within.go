@@ -103,6 +103,7 @@ func (w *Worktree) sinceForks(ctx context.Context, beyond map[string]map[string]
 	if err != nil {
 		return nil, err
 	}
+
 	before := map[string]map[string]git.Blob{}
 	var mixed []mix
 	landed = map[string][]string{}
@@ -113,6 +114,7 @@ func (w *Worktree) sinceForks(ctx context.Context, beyond map[string]map[string]
 				return nil, err
 			}
 		}
+
 		for name, made := range files {
 			switch then := before[fork][name]; {
 			case then == now[name], then == made:
@@ -123,6 +125,7 @@ func (w *Worktree) sinceForks(ctx context.Context, beyond map[string]map[string]
 			}
 		}
 	}
+
 	found, err := w.blended(ctx, mixed)
 	for _, m := range found {
 		landed[m.commit] = append(landed[m.commit], m.name)
@@ -145,10 +148,12 @@ func (w *Worktree) blended(ctx context.Context, mixed []mix) (found []mix, err e
 	if len(ids) == 0 {
 		return nil, nil
 	}
+
 	err = w.repo.RawContents(ctx, ids, maxTraced, func(i int, content []byte) { contents[ids[i]] = lineHashes(content, 1) })
 	if err != nil {
 		return nil, err
 	}
+
 	for _, m := range mixed {
 		added, kept := 0, 0
 		for line := range contents[m.made] {
@@ -182,10 +187,12 @@ func (w *Worktree) forks(ctx context.Context, commits map[string]map[string]git.
 	if err != nil {
 		return nil, err
 	}
+
 	parent := map[string]string{}
 	for _, commit := range all {
 		parent[commit.ID] = commit.Parent
 	}
+
 	from := map[string]string{}
 	for id := range commits {
 		var line []string // of commits that come from the same one

@@ -77,6 +77,7 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 		return fmt.Errorf("lock the ledger: %w", err)
 	}
 	defer unlock()
+
 	state, sound, err := l.read()
 	if err != nil {
 		return err
@@ -85,6 +86,7 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 	if err != nil {
 		return err
 	}
+
 	if err := change(&state); err != nil {
 		return err
 	}
@@ -92,6 +94,7 @@ func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
 	if err != nil || bytes.Equal(before, after) {
 		return err
 	}
+
 	if !sound {
 		if err := l.keepDamaged(); err != nil {
 			return fmt.Errorf("move the damaged ledger aside: %w", err)

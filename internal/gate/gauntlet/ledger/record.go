@@ -57,6 +57,7 @@ func (s *State) recordGate(run *Run, gate *GateRun) (failed bool, warnings []str
 	if !gate.Result.ran() {
 		return wasOpen, gate.Warnings
 	}
+
 	open, skipped := onRecord(run, gate, old)
 	s.skip(gate.Job, skipped, run.Now)
 	if gate.Result == Failed || len(open) > 0 {
@@ -64,6 +65,7 @@ func (s *State) recordGate(run *Run, gate *GateRun) (failed bool, warnings []str
 		s.open(gate.failure(run, old, open))
 		return true, gate.Warnings
 	}
+
 	s.close(gate.Job)
 	warnings = slices.Clone(gate.Warnings)
 	flaky := wasOpen && gate.repeats(run, old) && len(old.Violations) == 0
@@ -73,6 +75,7 @@ func (s *State) recordGate(run *Run, gate *GateRun) (failed bool, warnings []str
 	case wasOpen && gate.Definition != old.Definition:
 		warnings = append(warnings, gate.Job+" passed after its definition was changed while it was failing")
 	}
+
 	if gate.Key != "" && !flaky {
 		s.prove(gate.Key, Proof{run.Now, warnings})
 	}

@@ -34,6 +34,7 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 		defer log.Close()
 		command.Output = log
 	}
+
 	result := process.Run(ctx, command)
 	text, err := s.reply(result)
 	if err == nil {
@@ -44,6 +45,7 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 	if err != nil {
 		err = p.why(s, result, err)
 	}
+
 	if s.spent != nil {
 		spent = s.spent(result.Stdout)
 	}

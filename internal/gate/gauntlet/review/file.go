@@ -54,6 +54,7 @@ func ParseFile(data []byte) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
+
 	file := File{
 		Adapter:   f.text("adapter", optional),
 		Status:    Outcome(f.word("status", string(Pass), string(Fail), string(Error))),
@@ -64,6 +65,7 @@ func ParseFile(data []byte) (File, error) {
 			f.fail("timestamp", errors.New("it is not a valid time"))
 		}
 	}
+
 	if !f.has("violations") {
 		f.fail("violations", errors.New("it is missing"))
 	}
@@ -74,6 +76,7 @@ func ParseFile(data []byte) (File, error) {
 		}
 		file.Violations = append(file.Violations, v)
 	}
+
 	if f.err != nil {
 		return File{}, f.err
 	}

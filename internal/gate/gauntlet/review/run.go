@@ -146,6 +146,7 @@ func (p *panel) slot(ctx context.Context, n int) (result SlotResult) {
 			result.Err = fmt.Errorf("internal error in the review: %v", r)
 		}
 	}()
+
 	for i := range p.seats {
 		s := p.seats[(n-1+i)%len(p.seats)]
 		err := p.cooling(s.name) // another slot may have found out meanwhile
@@ -163,6 +164,7 @@ func (p *panel) slot(ctx context.Context, n int) (result SlotResult) {
 			break
 		}
 	}
+
 	result.Err = nobody(ctx, result.Tried)
 	return result
 }

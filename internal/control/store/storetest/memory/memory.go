@@ -72,12 +72,14 @@ func (s *Store) Append(ctx context.Context, e store.NewEvent) (store.Position, e
 	if err := e.Check(); err != nil {
 		return 0, err
 	}
+
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := s.usable(ctx); err != nil {
 		return 0, err
 	}
+
 	fault := None
 	if l.fault != nil {
 		fault = l.fault(e)
@@ -88,6 +90,7 @@ func (s *Store) Append(ctx context.Context, e store.NewEvent) (store.Position, e
 	case LostBefore:
 		return 0, store.ErrUnknown
 	}
+
 	position, err := l.append(e)
 	if fault == LostAfter {
 		return 0, store.ErrUnknown
@@ -149,6 +152,7 @@ func (s *Store) Read(ctx context.Context, subject string, after store.Position) 
 			yield(store.Event{}, err)
 			return
 		}
+
 		var previous store.Hash
 		first := true
 		for _, e := range events {
@@ -204,12 +208,14 @@ func (s *Store) Watch(ctx context.Context, prefix string, after store.Position) 
 				}
 				return
 			}
+
 			for _, e := range events {
 				after = e.Position
 				if strings.HasPrefix(e.Subject, prefix) && !s.yield(e, yield) {
 					return
 				}
 			}
+
 			select {
 			case <-news:
 			case <-ctx.Done():
