@@ -805,6 +805,11 @@ func (f *fakePlane) CancelJob(ctx context.Context, id string) (daemonapi.Job, er
 	if j.Status = "cancelled"; j.Command == "away" {
 		j.Attempt, j.Host, j.Reason = 1, "vps", "cancelled by laptop while vps was asleep; it may still run there until vps is back"
 	}
+	for i := range f.jobs {
+		if f.jobs[i].ID == j.ID {
+			f.jobs[i] = j
+		}
+	}
 	return j, err
 }
 
