@@ -91,7 +91,7 @@ func TestRuling17ReasonAndStopReasonAreTheSame(t *testing.T) {
 // it neither.
 func TestRuling113VerifyFixes(t *testing.T) {
 	t.Parallel()
-	const promise = "this hook runs the gates again by itself"
+	const promise = "this hook reruns the gates to verify your fixes"
 	flagged := map[string]any{"stop_hook_active": true}
 	t.Run("off", func(t *testing.T) {
 		g := newGated(t, theCheck)

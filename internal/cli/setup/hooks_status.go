@@ -154,7 +154,7 @@ func (s hooksStatus) Print(out io.Writer) {
 			}
 			if e.Answerable > 0 {
 				long := plain.Duration(time.Duration(e.Answerable * float64(time.Second)))
-				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("an agent's question can be answered for "+long+" only"), p.Faint("→ "+plain.Line(v.renew)))
+				fmt.Fprintf(out, "         %-20s %s  %s\n", "", p.Yellow("an agent's question must be answered within "+long), p.Faint("→ "+plain.Line(v.renew)))
 			}
 		}
 	}

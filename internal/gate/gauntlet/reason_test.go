@@ -17,10 +17,10 @@ func failedResult(gates ...GateResult) *Result {
 
 func TestStopHookReasonPromisesACheckOnlyWhereThereIsOne(t *testing.T) {
 	r := failedResult(GateResult{Job: "check:.:t", Kind: KindCheck, Outcome: GateFailed, Message: "Exited with code 1"})
-	if text := StopHookReason(r, false); strings.Contains(text, "again") {
+	if text := StopHookReason(r, false); strings.Contains(text, "rerun") {
 		t.Errorf("promises another check:\n%s", text)
 	}
-	if text := StopHookReason(r, true); !strings.Contains(text, "runs the gates again") {
+	if text := StopHookReason(r, true); !strings.Contains(text, "reruns the gates") {
 		t.Errorf("does not say that it checks again:\n%s", text)
 	}
 }

@@ -339,7 +339,7 @@ func TestE18GivingARedProjectAwayClosesNothing(t *testing.T) {
 			wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
 			give(54321)
 			for range 4 {
-				wantBlock(t, s.stop(nil), "Restore the owner that it had")
+				wantBlock(t, s.stop(nil), "Restore its previous owner")
 				s.wantVerdict("owner", "failed", "foreign_owner")
 			}
 			wantAllow(t, s.stop(fields{"session_id": "another", "cwd": dir}), "belongs to user 54321")

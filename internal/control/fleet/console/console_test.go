@@ -163,10 +163,10 @@ func TestIssue20OneHub(t *testing.T) {
 	if !v.Connected || !v.Quorum || v.HighlyAvailable || len(v.Members) != 3 || v.Members[0].User != "bert" || !v.Members[1].Hub || len(v.HubStatus) != 1 || v.HubStatus[0].Member != "desk" {
 		t.Errorf("the status is %+v", v)
 	}
-	if _, out, errOut := s.on("laptop", "status"); !strings.Contains(out, "1 hub (not highly available)") || !strings.HasSuffix(errOut, "is not running, so that it cannot tell which machines are up\nstart it with: stopgate daemon start\n") {
+	if _, out, errOut := s.on("laptop", "status"); !strings.Contains(out, "1 hub (not highly available)") || !strings.HasSuffix(errOut, "is not running, so it is not known which machines are up\nstart it with: stopgate daemon start\n") {
 		t.Error(out, errOut)
 	}
-	s.fails(1, "DEAD  daemon: it does not run", "laptop", "doctor")
+	s.fails(1, "DEAD  daemon: it is not running", "laptop", "doctor")
 	s.fails(1, "ok    quorum: the only hub answers; the fleet is not highly available", "laptop", "doctor")
 
 	s.refuses("only the machine that made the fleet home can remove another one", "on desk: stopgate fleet leave berts", "laptop", "leave", "berts")
