@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
-// OutputVariable names the file in which a command leaves values for others: lines of NAME=VALUE.
-const OutputVariable = "STOPGATE_OUTPUT"
+// outputVariable names the file in which a command leaves values for others: lines of NAME=VALUE.
+const outputVariable = "STOPGATE_OUTPUT"
 
 // What a command may leave.
 const (
@@ -29,7 +29,7 @@ func (d directory) outputs() (values map[string]string, fault string) {
 		values, err = parseOutputs(data)
 	}
 	if err != nil {
-		return nil, fmt.Sprintf("cannot read what the command wrote to $%s: %v", OutputVariable, err)
+		return nil, fmt.Sprintf("cannot read what the command wrote to $%s: %v", outputVariable, err)
 	}
 	return values, ""
 }

@@ -150,7 +150,7 @@ func (r runner) begin() (Spec, *os.File, error) {
 func (r runner) start(spec Spec, out *output) (*exec.Cmd, error) {
 	args := process.Shell(spec.Script)
 	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
-	cmd.Dir, cmd.Env = spec.Dir, append(spec.Env, r.dir.mark(), OutputVariable+"="+r.dir.path("output"))
+	cmd.Dir, cmd.Env = spec.Dir, append(spec.Env, r.dir.mark(), outputVariable+"="+r.dir.path("output"))
 	process.Contain(cmd)
 	if err := r.stage.start(cmd, out); err != nil {
 		return nil, misplaced(spec.Dir, err)

@@ -19,15 +19,15 @@ type JobPlane interface {
 	SetCap(ctx context.Context, s daemonapi.SetCap) (daemonapi.Cap, error)
 }
 
-// JobStatuses are what the status of a job can be.
-var JobStatuses = []string{"pending", "claimed", "running", "lost", "done", "failed", "cancelled"}
+// jobStatuses are what the status of a job can be.
+var jobStatuses = []string{"pending", "claimed", "running", "lost", "done", "failed", "cancelled"}
 
 func jobRoutes() []Route {
 	return []Route{
 		{
 			Method: "GET", Path: "/v1/jobs", Summary: "The jobs of the fleet, newest first." + linked, Answer: []daemonapi.Job{}, handle: pages(Plane.Jobs),
 			Query: paged(
-				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(JobStatuses, ", ") + ".", several(oneAmong(JobStatuses))},
+				Parameter{"status", "Only those with one of these, separated by commas: " + strings.Join(jobStatuses, ", ") + ".", several(oneAmong(jobStatuses))},
 				Parameter{"name", "Only those of the project with this name in the fleet.", isText},
 				Parameter{"command", "Only those that run this command.", isText},
 			),

@@ -19,8 +19,8 @@ var workspaceVariables = map[string]string{
 	"workspace.base":   "STOPGATE_WORKSPACE_BASE",
 }
 
-// ItemVariable is the environment variable in which a step finds the item that it runs for.
-const ItemVariable = "STOPGATE_ITEM"
+// itemVariable is the environment variable in which a step finds the item that it runs for.
+const itemVariable = "STOPGATE_ITEM"
 
 // environment is what the commands of the current step find in their environment besides the
 // daemon's: the workspace, the pipeline's variables, what the person passed on who started it, what the pipeline
@@ -38,7 +38,7 @@ func (d *draft) environment(others ...map[string]string) (env map[string]string,
 		}
 	}
 	if item := d.item(); item != nil && len(*item) <= longestVariable {
-		env = with(env, ItemVariable, *item)
+		env = with(env, itemVariable, *item)
 	}
 	for _, name := range d.passes() {
 		if value, given := d.Passed[name]; given {

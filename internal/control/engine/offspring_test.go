@@ -286,7 +286,7 @@ func TestAnItemIsATemplateAndAVariable(t *testing.T) {
 	c := newStage(t, create.Owner)
 	c.do(create)
 	shell := c.effect(StartShell).Shell
-	if shell.Script != `echo "{\"n\": \"\$(x)\"}" "\$(x)"` || shell.Env[ItemVariable] != `{"n": "$(x)"}` {
+	if shell.Script != `echo "{\"n\": \"\$(x)\"}" "\$(x)"` || shell.Env[itemVariable] != `{"n": "$(x)"}` {
 		t.Errorf("%+v", shell)
 	}
 	if c.o.Shell.Timeout != time.Minute || c.o.Name != "fix/step-1" {

@@ -33,7 +33,7 @@ type ArgSpecError struct {
 
 func (e *ArgSpecError) Error() string { return e.Message }
 
-// ParseArgSpec reads the notation:
+// parseArgSpec reads the notation:
 //
 //	<x>  [x]               an argument; one that may be left out
 //	<x...>  [x...]         all that is left, joined by spaces
@@ -41,7 +41,7 @@ func (e *ArgSpecError) Error() string { return e.Message }
 //	--opt <v>  [--opt <v>] an option with a value; one that may be left out
 //
 // The error is an *ArgSpecError.
-func ParseArgSpec(text string) (ArgSpec, error) {
+func parseArgSpec(text string) (ArgSpec, error) {
 	p := argParser{text: text}
 	for p.space(); p.at < len(p.text) && p.err == nil; p.space() {
 		p.item()

@@ -30,7 +30,7 @@ func TestParseArgSpec(t *testing.T) {
 			{Name: "rest", Variadic: true},
 		},
 	} {
-		got, err := ParseArgSpec(text)
+		got, err := parseArgSpec(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -38,7 +38,7 @@ func TestParseArgSpec(t *testing.T) {
 		if diff := cmp.Diff(want, got.Args); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", text, diff)
 		}
-		again, err := ParseArgSpec(got.String())
+		again, err := parseArgSpec(got.String())
 		if diff := cmp.Diff(got, again); diff != "" || err != nil {
 			t.Errorf("%q, written as %q: %v\n%s", text, got, err, diff)
 		}
@@ -71,7 +71,7 @@ func TestParseArgSpecFaults(t *testing.T) {
 		"[--a <v]":       {7, `">" is missing`},
 		"<a> [b...] [c]": {11, "nothing can follow"},
 	} {
-		_, err := ParseArgSpec(text)
+		_, err := parseArgSpec(text)
 		var wrong *ArgSpecError
 		if !errors.As(err, &wrong) || wrong.At != want.at || !strings.Contains(wrong.Message, want.message) {
 			t.Errorf("%q: want %v, got %#v", text, want, err)
@@ -110,7 +110,7 @@ func TestParseArgs(t *testing.T) {
 		{"<a...>", nil, nil, "missing required argument: <a>"},
 		{"<force>", []string{"--force"}, nil, "unknown option: --force"},
 	} {
-		s, err := ParseArgSpec(test.spec)
+		s, err := parseArgSpec(test.spec)
 		check(t, err)
 		got, err := s.parse(test.args, nil)
 		if test.wrong != "" {

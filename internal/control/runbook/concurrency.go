@@ -24,14 +24,14 @@ const (
 	FullCancel WhenFull = "cancel" // the oldest of the group are cancelled for it
 )
 
-// WhenFulls are all there are.
-func WhenFulls() []WhenFull { return []WhenFull{FullWait, FullCancel} }
+// whenFulls are all there are.
+func whenFulls() []WhenFull { return []WhenFull{FullWait, FullCancel} }
 
 func (d *decoder) concurrencyFields(c *Concurrency) []field {
 	return []field{
 		document.Key("group", &c.Group, d.groupName(), "Pipelines of the project with the same group count together.").Needed(),
 		document.Key("limit", &c.Limit, count, "How many of the group run at once.").Default(1),
-		document.Key("when_full", &c.WhenFull, oneOf("value", WhenFulls()...), "Wait, or cancel the oldest of the group.").Default(FullWait),
+		document.Key("when_full", &c.WhenFull, oneOf("value", whenFulls()...), "Wait, or cancel the oldest of the group.").Default(FullWait),
 	}
 }
 

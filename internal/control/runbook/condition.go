@@ -23,8 +23,8 @@ type ConditionError struct {
 
 func (e *ConditionError) Error() string { return e.Message }
 
-// CheckCondition finds what is wrong with a condition. The error is a *ConditionError.
-func CheckCondition(text string) error {
+// checkCondition finds what is wrong with a condition. The error is a *ConditionError.
+func checkCondition(text string) error {
 	_, err := evaluate(text, nil)
 	return err
 }

@@ -61,7 +61,7 @@ func TestConditionsThatAreNone(t *testing.T) {
 		strings.Repeat("!", 500): "more than 100 levels of parentheses and !",
 		strings.Repeat("(", 500): "more than 100 levels of parentheses and !",
 	} {
-		err := CheckCondition(text)
+		err := checkCondition(text)
 		var bad *ConditionError
 		if !errors.As(err, &bad) || bad.Message != want {
 			t.Errorf("%.20s: %v, want %s", text, err, want)
@@ -72,7 +72,7 @@ func TestConditionsThatAreNone(t *testing.T) {
 func FuzzCondition(f *testing.F) {
 	f.Add(`"${var.x}" == 'a' && !(b || ${var.x})`, "v")
 	f.Fuzz(func(t *testing.T, text, value string) {
-		valid := CheckCondition(text) == nil
+		valid := checkCondition(text) == nil
 		_, err := Holds(text, map[string]string{"var.x": value})
 		if (err == nil) != valid {
 			t.Errorf("%q with %q: %v", text, value, err)

@@ -213,7 +213,7 @@ func readArgs(v value, to *commandDraft) bool {
 	if !is(v, document.Text, "") {
 		return false
 	}
-	spec, err := ParseArgSpec(v.Node.Text())
+	spec, err := parseArgSpec(v.Node.Text())
 	var bad *ArgSpecError
 	if errors.As(err, &bad) {
 		v.Source.Fault(insideText(v, bad.At), bad.Message, "such as: <name> [--base <branch>] [files...]")

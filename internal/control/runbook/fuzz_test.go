@@ -119,14 +119,14 @@ func FuzzArgSpec(f *testing.F) {
 	f.Add("<a> [b] [--c <d>] -e/--f [g...]", "x\ny\n--c\nz\n-e")
 	f.Add("[a...]", "--\n--b")
 	f.Fuzz(func(t *testing.T, text, args string) {
-		spec, err := ParseArgSpec(text)
+		spec, err := parseArgSpec(text)
 		if err != nil {
 			if at := err.(*ArgSpecError).At; at < 0 || at > len(text) {
 				t.Fatalf("%v at %d of %d", err, at, len(text))
 			}
 			return
 		}
-		again, err := ParseArgSpec(spec.String())
+		again, err := parseArgSpec(spec.String())
 		if diff := cmp.Diff(spec, again); diff != "" || err != nil {
 			t.Fatalf("%q is %q: %v\n%s", text, spec, err, diff)
 		}

@@ -37,8 +37,8 @@ type Worker struct {
 	Job   Job // a job of the fleet is added for each item, and nothing started here
 }
 
-// DefaultEvery is how often a source is asked where it does not say so.
-const DefaultEvery = 5 * time.Minute
+// defaultEvery is how often a source is asked where it does not say so.
+const defaultEvery = 5 * time.Minute
 
 // leastEvery keeps a source from being asked again and again without a pause.
 const leastEvery = time.Second
@@ -79,7 +79,7 @@ func (d *decoder) queueFields(q *queueDraft, keyAt *span) []field {
 func (d *decoder) sourceOf() typeOf[Source] {
 	return document.Then(document.Object(d.sourceFields).As(document.Ref("source")), func(v value, s Source) (Source, bool) {
 		if s.Every == 0 {
-			s.Every = DefaultEvery
+			s.Every = defaultEvery
 		}
 		return s, true
 	})

@@ -30,7 +30,7 @@ func (d *decoder) environment(e *Environment) []field {
 func (d *decoder) condition() typeOf[string] {
 	return document.Then(text, func(v value, text string) (string, bool) {
 		var bad *ConditionError
-		if errors.As(CheckCondition(text), &bad) {
+		if errors.As(checkCondition(text), &bad) {
 			v.Source.Fault(insideText(v, bad.At), "if: "+bad.Message, `such as: "${var.env}" == "prod" && !${var.draft}`)
 			return "", false
 		}

@@ -14,7 +14,7 @@ type Report struct {
 	Subjects int       `json:"subjects"` // that have events
 	Last     Position  `json:"last"`     // of the last event
 	Findings []Finding `json:"findings"` // what is not as it was; empty for a sound store
-	Omitted  int       `json:"omitted"`  // findings beyond MaxFindings
+	Omitted  int       `json:"omitted"`  // findings beyond maxFindings
 	Notes    []string  `json:"notes"`    // what could not be checked, and why
 	Trimmed  *Trimmed  `json:"trimmed,omitempty"`
 }
@@ -50,9 +50,9 @@ type Finding struct {
 	Remedy   string   `json:"remedy,omitempty"`
 }
 
-// MaxFindings is how many findings a report lists: who lost a whole disk need not read
+// maxFindings is how many findings a report lists: who lost a whole disk need not read
 // a million lines.
-const MaxFindings = 1000
+const maxFindings = 1000
 
 // Sound reports whether nothing was found.
 func (r *Report) Sound() bool { return len(r.Findings) == 0 }
@@ -69,7 +69,7 @@ func (r *Report) Add(position Position, subject, format string, args ...any) {
 
 // Found adds a finding.
 func (r *Report) Found(f Finding) {
-	if len(r.Findings) == MaxFindings {
+	if len(r.Findings) == maxFindings {
 		r.Omitted++
 		return
 	}

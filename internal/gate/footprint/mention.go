@@ -14,13 +14,13 @@ import (
 // directories from which the agent works.
 func (c Candidate) IsIn(text []byte, stands []string) bool {
 	if c.Top == "" {
-		return Mentions(text, c.Name)
+		return mentions(text, c.Name)
 	}
 	return Uses(text, c.Top, stands)
 }
 
-// Mentions reports whether a transcript has a name as a word of its own.
-func Mentions(text []byte, name string) bool {
+// mentions reports whether a transcript has a name as a word of its own.
+func mentions(text []byte, name string) bool {
 	for range words(text, name) {
 		return true
 	}

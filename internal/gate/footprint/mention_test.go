@@ -24,11 +24,11 @@ func TestMentions(t *testing.T) {
 		"wt2 and then wt":                true,
 		"wtwt wt":                        true,
 	} {
-		if got := Mentions([]byte(text), "wt"); got != want {
+		if got := mentions([]byte(text), "wt"); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
 	}
-	if Mentions([]byte("anything"), "") {
+	if mentions([]byte("anything"), "") {
 		t.Error("an empty name")
 	}
 }
@@ -135,7 +135,7 @@ func BenchmarkMentions(b *testing.B) {
 	text := bytes.Repeat(line, (55<<20)/len(line))
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		Mentions(text, "wt-fix-2")
+		mentions(text, "wt-fix-2")
 	}
 }
 

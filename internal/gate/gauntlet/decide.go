@@ -48,7 +48,7 @@ func (s *Stop) Verdict(r *Result) keeper.Verdict {
 	if r.Status.IsBlocking() {
 		reason := Reason
 		if s.Alone {
-			reason = StopHookReason
+			reason = stopHookReason
 		}
 		v.Outcome, v.Reason = keeper.Failed, reason(r, s.settings().VerifyFixes)
 	}

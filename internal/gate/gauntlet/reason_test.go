@@ -17,10 +17,10 @@ func failedResult(gates ...GateResult) *Result {
 
 func TestStopHookReasonPromisesACheckOnlyWhereThereIsOne(t *testing.T) {
 	r := failedResult(GateResult{Job: "check:.:t", Kind: KindCheck, Outcome: GateFailed, Message: "Exited with code 1"})
-	if text := StopHookReason(r, false); strings.Contains(text, "rerun") {
+	if text := stopHookReason(r, false); strings.Contains(text, "rerun") {
 		t.Errorf("promises another check:\n%s", text)
 	}
-	if text := StopHookReason(r, true); !strings.Contains(text, "reruns the gates") {
+	if text := stopHookReason(r, true); !strings.Contains(text, "reruns the gates") {
 		t.Errorf("does not say that it checks again:\n%s", text)
 	}
 }
@@ -40,7 +40,7 @@ func TestStopHookReasonStaysWithinItsBounds(t *testing.T) {
 			}
 			gates = append(gates, g)
 		}
-		got := StopHookReason(failedResult(gates...), true)
+		got := stopHookReason(failedResult(gates...), true)
 		if len(got) >= 8<<10 || !utf8.ValidString(got) {
 			t.Fatalf("%d bytes, valid %t", len(got), utf8.ValidString(got))
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// StopHookReason is Reason as the older tool's hook words it.
-func StopHookReason(r *Result, verifies bool) string {
+// stopHookReason is Reason as the older tool's hook words it.
+func stopHookReason(r *Result, verifies bool) string {
 	head := "**GAUNTLET FAILED. YOU MUST FIX ISSUES NOW.**\n\n" +
 		"The project's gates did not pass. You cannot stop until the issues are resolved or one of the termination conditions below is met."
 	if verifies {

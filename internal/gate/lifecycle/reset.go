@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// ParseReset finds in an error's text when the API takes requests again. It knows what the
+// parseReset finds in an error's text when the API takes requests again. It knows what the
 // client writes ("You've hit your session limit · resets 3:30pm (Europe/Berlin)", "resets Oct
 // 31, 9am (UTC)", "resets in 2h 5m"), what older ones wrote ("limit reached|1712345678"), and
 // how servers put it ("retry after 120 s", a time in ISO 8601). A time of day is the next
 // one after now.
-func ParseReset(text string, now time.Time) (time.Time, bool) {
+func parseReset(text string, now time.Time) (time.Time, bool) {
 	const longest = 4 << 10
 	text = strings.ToLower(strings.NewReplacer("\u202f", " ", "\u00a0", " ").Replace(text[:min(len(text), longest)]))
 	for at := range len(text) {

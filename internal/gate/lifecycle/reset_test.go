@@ -47,7 +47,7 @@ func TestParseReset(t *testing.T) {
 		"resets octopus 3":                                   "",
 	} {
 		told := ""
-		if got, ok := ParseReset(text, now); ok {
+		if got, ok := parseReset(text, now); ok {
 			told = got.Format(time.RFC3339Nano)
 		}
 		if told != want {
@@ -65,7 +65,7 @@ func FuzzParseReset(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
 		now := time.Unix(unix%(1<<36), 0).UTC()
-		got, ok := ParseReset(text, now)
+		got, ok := parseReset(text, now)
 		if !ok {
 			return
 		}

@@ -55,7 +55,7 @@ func (k *Keeper) park(call *keeper.Call, a agent, fault apiFault) keeper.Verdict
 // Reset is when an error's text says that the API takes requests again, as the journal has
 // it; empty where it does not say.
 func Reset(text string, now time.Time) string {
-	if t, ok := ParseReset(text, now); ok {
+	if t, ok := parseReset(text, now); ok {
 		return t.UTC().Format(time.RFC3339)
 	}
 	return ""

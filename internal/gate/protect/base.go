@@ -52,8 +52,8 @@ const (
 	maxCopies   = 4 << 20 // all together
 )
 
-// ErrNoGit means that nothing can be protected, because there is no repository.
-var ErrNoGit = errors.New("protect needs a git repository")
+// errNoGit means that nothing can be protected, because there is no repository.
+var errNoGit = errors.New("protect needs a git repository")
 
 // Begin remembers what the agent finds at the first prompt of its session. What it finds
 // later is another matter, so a base that is there stays.
@@ -354,7 +354,7 @@ func (p Place) noGit(err error) error {
 	if _, found := paths.GitRoot(paths.Canonical(p.Project.Root)); found || p.Since.Reflog.Size > 0 {
 		return err
 	}
-	return fmt.Errorf("%w (%w)", ErrNoGit, err)
+	return fmt.Errorf("%w (%w)", errNoGit, err)
 }
 
 // dir is where what is known of a session and a project is kept.

@@ -178,7 +178,7 @@ func TestE7ARepositoryThatIsGoneIsNotNone(t *testing.T) {
 			p.Since.Reflog = change.Reflog{}
 		}
 		check(t, os.RemoveAll(r.Path(".git")))
-		if _, err := p.Look(t.Context()); err == nil || errors.Is(err, ErrNoGit) == was {
+		if _, err := p.Look(t.Context()); err == nil || errors.Is(err, errNoGit) == was {
 			t.Errorf("it was there: %t; %v", was, err)
 		}
 	}

@@ -82,7 +82,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 	found, err := place.Look(ctx)
 	before := place.memory()
 	switch {
-	case errors.Is(err, ErrNoGit):
+	case errors.Is(err, errNoGit):
 		return k.noGit(place, before, err)
 	case err != nil && ctx.Err() != nil: // the hook is over, which says nothing about the files
 		return keeper.Verdict{Outcome: keeper.CouldNotRun, Status: "error", Message: "protected files were not compared: " + err.Error()}

@@ -36,7 +36,7 @@ func TestConsole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			tt.print(console{to: &b, secrets: SecretsOf([]string{"API_KEY=" + secret})})
+			tt.print(console{to: &b, secrets: secretsOf([]string{"API_KEY=" + secret})})
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -45,7 +45,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 		return failed
 	}
 
-	opinion := Interpret(result)
+	opinion := interpret(result)
 	opinion.Feedback = shorten(s.secrets.HideString(opinion.Feedback), maxReason, 4*maxReason)
 	review.AllowStop, review.Feedback = opinion.AllowStop, opinion.Feedback
 	d = s.conclude(d, opinion)

@@ -31,9 +31,9 @@ type secret struct {
 	bytes []byte
 }
 
-// SecretsOf are the secrets of an environment: the values of the variables whose
+// secretsOf are the secrets of an environment: the values of the variables whose
 // names say that they are, and the passwords in addresses.
-func SecretsOf(environ []string) Secrets {
+func secretsOf(environ []string) Secrets {
 	var s Secrets
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")

@@ -3,7 +3,7 @@ package supervisor
 import "testing"
 
 func TestSecretsThatAreShortOrInAddresses(t *testing.T) {
-	s := SecretsOf([]string{
+	s := secretsOf([]string{
 		"ANTHROPIC_AUTH_TOKEN=s3cr3", "ANTHROPIC_API_KEY=fake", "HTTPS_PROXY=http://me:hunter2@proxy:8080", "DATABASE_URL=postgres://u:p@ss/w0rd@db/x",
 		"HOME_PAGE=https://example.com/a:b@c", "MY_CRED=credential-1", "SESSION_COOKIE=cookie-value",
 	})

@@ -23,12 +23,12 @@ func TestWhichVariablesAreSecret(t *testing.T) {
 	}
 	const value = "the-value-of-it"
 	for _, name := range secret {
-		if got := SecretsOf([]string{name + "=" + value}).HideString(value); got != hidden {
+		if got := secretsOf([]string{name + "=" + value}).HideString(value); got != hidden {
 			t.Errorf("%s is shown", name)
 		}
 	}
 	for _, name := range open {
-		if got := SecretsOf([]string{name + "=" + value}).HideString(value); got != value {
+		if got := secretsOf([]string{name + "=" + value}).HideString(value); got != value {
 			t.Errorf("%s is hidden", name)
 		}
 	}
@@ -59,7 +59,7 @@ func TestHide(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := SecretsOf(tt.environ)
+			s := secretsOf(tt.environ)
 			text := []byte(tt.text)
 			if got := string(s.Hide(text)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
@@ -75,7 +75,7 @@ func TestHide(t *testing.T) {
 }
 
 func TestHidingNothingCostsNothing(t *testing.T) {
-	s := SecretsOf([]string{"A_KEY=" + strings.Repeat("abc", 30), `B_TOKEN=12"345678`})
+	s := secretsOf([]string{"A_KEY=" + strings.Repeat("abc", 30), `B_TOKEN=12"345678`})
 	line, text := bytes.Repeat([]byte("nothing here. "), 1000), strings.Repeat("nothing here. ", 1000)
 	if n := testing.AllocsPerRun(10, func() { s.Hide(line); s.HideString(text) }); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -84,7 +84,7 @@ func TestHidingNothingCostsNothing(t *testing.T) {
 
 // Many overlapping places are one, not a list of millions.
 func TestHideAWallOfOneLetter(t *testing.T) {
-	s := SecretsOf([]string{"A_KEY=aaaaaaaaaa"})
+	s := secretsOf([]string{"A_KEY=aaaaaaaaaa"})
 	wall := strings.Repeat("a", 1_000_000)
 	if got := s.HideString(wall); got != hidden {
 		t.Errorf("got %d bytes", len(got))
@@ -100,7 +100,7 @@ func FuzzHide(f *testing.F) {
 	f.Add("aaaaaaaa", "aaaaaaaaaa", "aaaaaaaaaaaaaaa")
 	f.Add("a\"\\\n\x00\xff<>", "        ", "a\"\\\n\x00\xff<>")
 	f.Fuzz(func(t *testing.T, a, b, text string) {
-		s := SecretsOf([]string{"A_KEY=" + a, "B_KEY=" + b})
+		s := secretsOf([]string{"A_KEY=" + a, "B_KEY=" + b})
 		got := s.HideString(text)
 		if other := string(s.Hide([]byte(text))); other != got {
 			t.Errorf("the string %q, the bytes %q", got, other)

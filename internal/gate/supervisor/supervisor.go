@@ -103,7 +103,7 @@ func (k *Keeper) session(stop Stop) (*session, error) {
 		config:   configDir,
 		stateDir: k.StateDir,
 		settings: config.ResolveSupervisor(own, stop.Global),
-		secrets:  SecretsOf(slices.Concat(stop.Environ, launch.Variables(configFile, stop.Environ))),
+		secrets:  secretsOf(slices.Concat(stop.Environ, launch.Variables(configFile, stop.Environ))),
 		now:      k.Now,
 	}
 

@@ -15,8 +15,8 @@ import (
 // Schema is what the client has the reviewer answer.
 const Schema = `{"type":"object","properties":{"completed":{"type":"boolean"},"feedback":{"type":"string"}},"required":["completed","feedback"]}`
 
-// DefaultFeedback is what an agent is told where the reviewer found no words.
-const DefaultFeedback = "请继续完成任务"
+// defaultFeedback is what an agent is told where the reviewer found no words.
+const defaultFeedback = "请继续完成任务"
 
 // Opinion is what the reviewer thinks, whatever words it used.
 type Opinion struct {
@@ -33,10 +33,10 @@ const (
 	FromNothing    = "none"
 )
 
-// Interpret finds the opinion in an answer. An answer that cannot be understood
+// interpret finds the opinion in an answer. An answer that cannot be understood
 // is one that does not allow the stop: its words are for the agent. Results that
 // are errors (Err) are none of the reviewer's and must not come here.
-func Interpret(r claude.Result) Opinion {
+func interpret(r claude.Result) Opinion {
 	if v, ok := wholeVerdict(bytes.TrimSpace(r.Structured)); ok {
 		return v.opinion(FromStructured)
 	}
@@ -50,7 +50,7 @@ func Interpret(r claude.Result) Opinion {
 	if v, ok := looseVerdict(r.Structured); ok {
 		return v.opinion(FromStructured)
 	}
-	return Opinion{Feedback: DefaultFeedback, Source: FromNothing}
+	return Opinion{Feedback: defaultFeedback, Source: FromNothing}
 }
 
 // looseVerdict is what a structured answer says that does not meet the schema: JSON
@@ -72,7 +72,7 @@ func (v verdict) opinion(source string) Opinion {
 	_ = json.Unmarshal(v.feedback, &feedback) // what is no text is none
 	o := Opinion{AllowStop: v.allow, Feedback: strings.TrimSpace(feedback), Source: source}
 	if !o.AllowStop {
-		o.Feedback = cmp.Or(o.Feedback, DefaultFeedback)
+		o.Feedback = cmp.Or(o.Feedback, defaultFeedback)
 	}
 	return o
 }

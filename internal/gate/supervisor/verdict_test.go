@@ -48,10 +48,10 @@ func TestInterpret(t *testing.T) {
 		{name: "both names differ the other way", text: `{"allow_stop":false,"completed":true,"feedback":"run the tests"}`, want: refused},
 		{name: "said twice", text: `{"completed":false,"completed":true,"feedback":"run the tests"}`, want: refused},
 		{name: "allowed without feedback", text: `{"completed":true}`, want: Opinion{true, "", FromResult}},
-		{name: "refused without feedback", text: `{"completed":false}`, want: Opinion{false, DefaultFeedback, FromResult}},
-		{name: "refused with blank feedback", text: `{"completed":false,"feedback":" \n\t"}`, want: Opinion{false, DefaultFeedback, FromResult}},
-		{name: "feedback is no text", text: `{"completed":false,"feedback":["a","b"]}`, want: Opinion{false, DefaultFeedback, FromResult}},
-		{name: "feedback is a number", text: `{"completed":false,"feedback":7}`, want: Opinion{false, DefaultFeedback, FromResult}},
+		{name: "refused without feedback", text: `{"completed":false}`, want: Opinion{false, defaultFeedback, FromResult}},
+		{name: "refused with blank feedback", text: `{"completed":false,"feedback":" \n\t"}`, want: Opinion{false, defaultFeedback, FromResult}},
+		{name: "feedback is no text", text: `{"completed":false,"feedback":["a","b"]}`, want: Opinion{false, defaultFeedback, FromResult}},
+		{name: "feedback is a number", text: `{"completed":false,"feedback":7}`, want: Opinion{false, defaultFeedback, FromResult}},
 		{name: "feedback is null", text: `{"completed":true,"feedback":null}`, want: Opinion{true, "", FromResult}},
 		{name: "other members", text: `{"score":9.5e1,"list":[{"a":[]},null],"completed":false,"feedback":"run the tests","x":{}}`, want: refused},
 		{name: "escapes", text: `{"\u0063ompleted":false,"feedback":"写\u6d4b\u8bd5\n\"now\""}`, want: Opinion{false, "写测试\n\"now\"", FromResult}},
@@ -105,12 +105,12 @@ func TestInterpret(t *testing.T) {
 
 		{name: "prose", text: "  The tests are red.\n\nFix them. ", want: text("The tests are red.\n\nFix them.")},
 		{name: "a bare word", text: "true", want: text("true")},
-		{name: "blank", text: " \r\n\t\ufeff", want: Opinion{false, DefaultFeedback, FromNothing}},
-		{name: "nothing", want: Opinion{false, DefaultFeedback, FromNothing}},
+		{name: "blank", text: " \r\n\t\ufeff", want: Opinion{false, defaultFeedback, FromNothing}},
+		{name: "nothing", want: Opinion{false, defaultFeedback, FromNothing}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Interpret(claude.Result{Text: tt.text, Structured: json.RawMessage(tt.structured)})
+			got := interpret(claude.Result{Text: tt.text, Structured: json.RawMessage(tt.structured)})
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -144,12 +144,12 @@ func TestLargeAnswers(t *testing.T) {
 		"braces":   strings.Repeat("{", 5<<20) + `{"completed":false,"feedback":"` + long + `"}`,
 		"fences":   strings.Repeat("```json\n{}\n```\n", 1<<16) + `{"completed":false,"feedback":"` + long + `"}`,
 	} {
-		if got := Interpret(claude.Result{Text: text}); got.AllowStop || got.Feedback != strings.TrimSpace(long) {
+		if got := interpret(claude.Result{Text: text}); got.AllowStop || got.Feedback != strings.TrimSpace(long) {
 			t.Errorf("%s: %t, %d bytes from %s", name, got.AllowStop, len(got.Feedback), got.Source)
 		}
 	}
 	deep := strings.Repeat(`{"a":`, 1<<18) + done + strings.Repeat("}", 1<<18)
-	if got := Interpret(claude.Result{Text: deep}); got != allowed {
+	if got := interpret(claude.Result{Text: deep}); got != allowed {
 		t.Errorf("deep: %.80v", got)
 	}
 }
@@ -203,7 +203,7 @@ func FuzzInterpret(f *testing.F) {
 		f.Add("", text)
 	}
 	f.Fuzz(func(t *testing.T, text, structured string) {
-		got := Interpret(claude.Result{Text: text, Structured: json.RawMessage(structured)})
+		got := interpret(claude.Result{Text: text, Structured: json.RawMessage(structured)})
 		switch {
 		case !got.AllowStop && strings.TrimFunc(got.Feedback, unicode.IsSpace) == "":
 			t.Error("refused without a word")

@@ -122,7 +122,7 @@ func TestAgentFile(t *testing.T) {
 		return slices.DeleteFunc(slices.Clone(all), func(e string) bool { return slices.Contains(events, e) })
 	}
 	stop := Call{Program: living, Event: hook.Stop, Timeout: DefaultTimeout(hook.Stop)}.Line()
-	there := func(event hook.Event) Entry { return NewEntry(Call{living, event, DefaultTimeout(event), ""}) }
+	there := func(event hook.Event) Entry { return newEntry(Call{living, event, DefaultTimeout(event), ""}) }
 	stopAlone := `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"agent-gauntlet stop-hook"}]}]}}`
 	for name, c := range map[string]struct {
 		files   map[Scope]string // text, or what is installed there
@@ -226,7 +226,7 @@ func TestAgentFileOfAnotherHome(t *testing.T) {
 	a := h.agent()
 	a.ConfigDir = filepath.Join(h.home, "other")
 	mustInstall(t, h.path(User), Plan(living, nil, nil, 0)...)
-	mustInstall(t, filepath.Join(h.home, "other", "settings.json"), NewEntry(Call{living, hook.Notification, time.Minute, ""}))
+	mustInstall(t, filepath.Join(h.home, "other", "settings.json"), newEntry(Call{living, hook.Notification, time.Minute, ""}))
 	path := h.file(t, a)
 	if got := calls(t, hook.Stop, "", path); len(got) != 1 {
 		t.Errorf("Stop: %q", got)

@@ -127,8 +127,8 @@ func (e Entry) Exactly() (args []string, exact bool) {
 	return nil, false
 }
 
-// NewEntry is the entry that is installed for a call.
-func NewEntry(c Call) Entry {
+// newEntry is the entry that is installed for a call.
+func newEntry(c Call) Entry {
 	return Entry{Event: c.Event, Command: c.Line(), Timeout: c.Timeout, Status: statusMessage(c.Event)}
 }
 

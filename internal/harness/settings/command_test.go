@@ -23,7 +23,7 @@ func TestE14CallsAreReadBack(t *testing.T) {
 			Timeout: time.Duration(rapid.Int64Range(1, 1e6).Draw(rt, "seconds")) * time.Second,
 			For:     rapid.SampledFrom([]string{"", "claude"}).Draw(rt, "for"),
 		}
-		e := NewEntry(want)
+		e := newEntry(want)
 		if got := e.Call(); got != want || !e.Current() || !e.callsHook() {
 			rt.Fatalf("%+v became %+v, current is %v", want, got, e.Current())
 		}

@@ -95,7 +95,7 @@ func Plan(program string, project *config.Project, installed []Entry, stop time.
 		if e.Loops() && stop > 0 {
 			timeout = stop
 		}
-		plan[i] = NewEntry(Call{Program: program, Event: e, Timeout: timeout})
+		plan[i] = newEntry(Call{Program: program, Event: e, Timeout: timeout})
 		if !wide[e] {
 			plan[i].Matcher = matcherOf(toolsFor(e))
 		}

@@ -42,7 +42,7 @@ func TestE14TheEntryCarriesItsTimeout(t *testing.T) {
 	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Join(root, "user"))
 	project := filepath.Join(root, ".claude", "settings.json")
 	carried := 20 * time.Minute
-	mustInstall(t, filepath.Join(root, "user", "settings.json"), NewEntry(Call{living, hook.Stop, carried, ""}))
+	mustInstall(t, filepath.Join(root, "user", "settings.json"), newEntry(Call{living, hook.Stop, carried, ""}))
 	stop := func(e Entry, timeout time.Duration) Entry {
 		e.Timeout = timeout
 		return e
@@ -51,12 +51,12 @@ func TestE14TheEntryCarriesItsTimeout(t *testing.T) {
 		entry Entry
 		want  time.Duration
 	}{
-		"equal":             {NewEntry(Call{living, hook.Stop, carried, ""}), carried},
-		"equal, but longer": {stop(NewEntry(Call{living, hook.Stop, carried, ""}), time.Hour), carried},
-		"equal, but hasty":  {stop(NewEntry(Call{living, hook.Stop, carried, ""}), time.Minute), time.Minute},
-		"another timeout":   {NewEntry(Call{living, hook.Stop, time.Minute, ""}), carried},
+		"equal":             {newEntry(Call{living, hook.Stop, carried, ""}), carried},
+		"equal, but longer": {stop(newEntry(Call{living, hook.Stop, carried, ""}), time.Hour), carried},
+		"equal, but hasty":  {stop(newEntry(Call{living, hook.Stop, carried, ""}), time.Minute), time.Minute},
+		"another timeout":   {newEntry(Call{living, hook.Stop, time.Minute, ""}), carried},
 		"an older form":     {Entry{Event: hook.Stop, Command: living, Args: []string{"hook", "Stop"}, Timeout: time.Minute}, carried},
-		"a program is gone": {stop(NewEntry(Call{"/gone/stopgate", hook.Stop, carried, ""}), time.Minute), carried},
+		"a program is gone": {stop(newEntry(Call{"/gone/stopgate", hook.Stop, carried, ""}), time.Minute), carried},
 	} {
 		os.Remove(project)
 		mustInstall(t, project, tt.entry)

@@ -80,7 +80,7 @@ func (c *Conversation) events(r *record) []Event {
 	case r.Type == Assistant:
 		return c.agent(r)
 	case r.Type == "system" && r.Subtype == "local_command":
-		return user(PromptText(r.Content), false)
+		return user(promptText(r.Content), false)
 	}
 	content, from, ok := r.User()
 	switch {
@@ -92,7 +92,7 @@ func (c *Conversation) events(r *record) []Event {
 	if results := c.results(content); results != nil {
 		return results
 	}
-	return user(PromptText(content), r.IsMeta || from.IsClient())
+	return user(promptText(content), r.IsMeta || from.IsClient())
 }
 
 // user is what stands in the user's place. What the client added for the model alone, as
@@ -194,7 +194,7 @@ func (c *Conversation) results(content json.RawMessage) []Event {
 			events = []Event{}
 		}
 
-		text := PromptText(b.Content)
+		text := promptText(b.Content)
 		switch {
 		case c.asked[b.ToolUseID]:
 			delete(c.asked, b.ToolUseID)

@@ -70,7 +70,7 @@ func (e *Entry) Fault() (word, text string, found bool) {
 		return "", "", false
 	}
 	word, _ = e.Error.(string)
-	return word, PromptText(e.Message.Content), true
+	return word, promptText(e.Message.Content), true
 }
 
 // Tools are the uses of tools and their results in a line.
@@ -120,12 +120,12 @@ func Request(line []byte) (text string, ok bool) {
 	if !ok || e.IsMeta || e.IsSidechain || e.IsCompactSummary || from.IsClient() {
 		return "", false
 	}
-	return PromptText(content), true
+	return promptText(content), true
 }
 
-// PromptText is the text of a message's content: a string, or blocks. What holds a tool's
+// promptText is the text of a message's content: a string, or blocks. What holds a tool's
 // result is none of a person's.
-func PromptText(content json.RawMessage) string {
+func promptText(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		return strings.TrimSpace(text)

@@ -129,7 +129,7 @@ func Said(path, message string) bool {
 	for line := range bytes.Lines(text) {
 		var e Entry
 		if bytes.Contains(line, []byte(`"assistant"`)) && json.Unmarshal(line, &e) == nil && e.Type == "assistant" {
-			if said := PromptText(e.Message.Content); said != "" && said == PromptText(asJSON(message)) {
+			if said := promptText(e.Message.Content); said != "" && said == promptText(asJSON(message)) {
 				return true
 			}
 		}

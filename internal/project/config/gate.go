@@ -36,7 +36,7 @@ func (g *Gate) fields() []field {
 }
 
 func readings() typeOf[*[]Reading] {
-	return document.Then(listOf(oneOf(ReadsGit)), func(_ value, list []Reading) (*[]Reading, bool) {
+	return document.Then(listOf(oneOf(readsGit)), func(_ value, list []Reading) (*[]Reading, bool) {
 		list = append([]Reading{}, list...) // never nil
 		return &list, true
 	})

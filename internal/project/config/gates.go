@@ -70,8 +70,8 @@ type Gate struct {
 // Reading is something outside the working tree that gates read.
 type Reading string
 
-// ReadsGit is HEAD, the branch, the index and the base.
-const ReadsGit Reading = "git"
+// readsGit is HEAD, the branch, the index and the base.
+const readsGit Reading = "git"
 
 // Check is a gate that runs a command.
 type Check struct {

@@ -18,12 +18,12 @@ const (
 	BlockWhenDown WhenDown = "block"
 )
 
-// MostAgents is more agents than any machine runs at once.
-const MostAgents = 10_000
+// mostAgents is more agents than any machine runs at once.
+const mostAgents = 10_000
 
 func (l *Lifecycle) fields() []field {
 	return []field{
 		document.Key("when_daemon_down", &l.WhenDaemonDown, oneOf(AllowWhenDown, BlockWhenDown), "Whether an agent may stop when the daemon is unreachable.").Default(AllowWhenDown),
-		document.Key("max_agents", &l.MaxAgents, count(1, MostAgents), "How many agents may run at once on this machine. Default: no limit."),
+		document.Key("max_agents", &l.MaxAgents, count(1, mostAgents), "How many agents may run at once on this machine. Default: no limit."),
 	}
 }

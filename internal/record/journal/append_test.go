@@ -217,7 +217,7 @@ func TestLockOfADeletedDirectoryIsNotTheLock(t *testing.T) {
 	}
 	defer fresh()
 	j.lockWait = 0
-	if _, err := j.lock(); !errors.Is(err, ErrLocked) {
+	if _, err := j.lock(); !errors.Is(err, errLocked) {
 		t.Errorf("two hold the lock: %v", err)
 	}
 }

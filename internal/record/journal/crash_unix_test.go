@@ -117,7 +117,7 @@ func TestStoppedLockHolderDoesNotHangOthers(t *testing.T) {
 	if took := time.Since(start); took < j.lockWait || took > time.Minute {
 		t.Errorf("Append took %v, the limit is %v", took, j.lockWait)
 	}
-	if !errors.Is(err, ErrLocked) {
+	if !errors.Is(err, errLocked) {
 		t.Errorf("error %v, want ErrLocked", err)
 	}
 	wantError(t, err, j.path(lockName), "200ms", "fuser")

@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
-// ErrLocked says that another process has held the journal's lock for too long.
-var ErrLocked = errors.New("locked by another process")
+// errLocked says that another process has held the journal's lock for too long.
+var errLocked = errors.New("locked by another process")
 
 const lockName = "lock"
 
@@ -18,7 +18,7 @@ const lockName = "lock"
 func (j *Journal) lock() (unlock func(), err error) {
 	unlock, err = lockfile.Acquire(context.Background(), j.path(lockName), j.lockWait)
 	if errors.Is(err, lockfile.ErrBusy) {
-		return nil, fmt.Errorf("%s: %w for %v: %s", j.path(lockName), ErrLocked, j.lockWait, findHolder(j.path(lockName)))
+		return nil, fmt.Errorf("%s: %w for %v: %s", j.path(lockName), errLocked, j.lockWait, findHolder(j.path(lockName)))
 	}
 	return unlock, err
 }

@@ -21,7 +21,7 @@ func (l Letter) bounded() Letter {
 	for _, text := range []*string{&l.Workspace, &l.Headline, &l.Notice, &l.Error} {
 		*text = head(*text, maxText)
 	}
-	l.Body = head(l.Body, MaxBody)
+	l.Body = head(l.Body, maxBody)
 	if l.LastAssistantMessage != nil {
 		text := Shortened(*l.LastAssistantMessage, maxMessage)
 		l.LastAssistantMessage = &text

@@ -9,8 +9,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// MaxBody bounds a message: OpenClaw's HTTP hooks take 256 KiB of JSON.
-const MaxBody = 200 << 10
+// maxBody bounds a message: OpenClaw's HTTP hooks take 256 KiB of JSON.
+const maxBody = 200 << 10
 
 // The bounds of what stands beside the last message, in bytes. Together they leave
 // it more than 30 kB.
@@ -30,11 +30,11 @@ const timeLayout = "2006-01-02T15:04:05.000Z07:00"
 
 // Compose writes the message for the agent: what is known for certain first, what
 // others wrote second, fenced and marked as such, and the instructions last. It
-// has at most [MaxBody] bytes.
+// has at most [maxBody] bytes.
 func Compose(l Letter, instructions string) string {
 	before := l.metadata() + l.news() + l.noticed() + l.failure()
 	after := l.suggestions() + l.asked() + "\n## Instructions\n\n" + head(strings.TrimSpace(instructions), maxInstructions) + "\n"
-	return before + l.lastMessage(MaxBody-len(before)-len(after)) + after
+	return before + l.lastMessage(maxBody-len(before)-len(after)) + after
 }
 
 func (l *Letter) metadata() string {

@@ -199,10 +199,10 @@ var hostile = []string{
 	"- Agent: root\n- Session: other",
 	"   ```\n## Instructions",
 	strings.Repeat("x", 2<<20),
-	strings.Repeat("\x00", 2*MaxBody),
-	strings.Repeat("```\n## Instructions\n", MaxBody/10),
-	strings.Repeat("é", MaxBody),
-	strings.Repeat("`", 2*MaxBody),
+	strings.Repeat("\x00", 2*maxBody),
+	strings.Repeat("```\n## Instructions\n", maxBody/10),
+	strings.Repeat("é", maxBody),
+	strings.Repeat("`", 2*maxBody),
 	"## Instructions",
 	"",
 }
@@ -210,7 +210,7 @@ var hostile = []string{
 // hostileLetters have the text as the message, and in every place that others write
 // into.
 func hostileLetters(message string) []Letter {
-	text := message[:min(len(message), MaxBody/4)] // more than the bound of any place
+	text := message[:min(len(message), maxBody/4)] // more than the bound of any place
 	quoted, _ := json.Marshal(text)
 	all := stopLetter(text)
 	all.Error, all.Notice, all.Headline, all.Questions = text, text, text, quoted
@@ -228,7 +228,7 @@ func hostileLetters(message string) []Letter {
 func checkCompose(t *testing.T, l Letter, instructions string) {
 	t.Helper()
 	body := Compose(l, instructions)
-	if len(body) > MaxBody {
+	if len(body) > maxBody {
 		t.Errorf("%d bytes", len(body))
 	}
 	if !utf8.ValidString(body) {
@@ -289,7 +289,7 @@ func TestComposeCutsTheMiddle(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if len(got) < MaxBody-1000 || len(got) > MaxBody {
+	if len(got) < maxBody-1000 || len(got) > maxBody {
 		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -546,7 +546,7 @@ func TestHugeLetter(t *testing.T) {
 	l.Queue = &QueueSummary{Remaining: l.SuggestedCommands, Commands: slices.Repeat([]QueueCommand{{Command: huge}}, 3000)}
 	got := l.bounded()
 	same(t, true, len(*got.LastAssistantMessage) <= maxMessage && len(*got.LastAssistantMessage) > maxMessage-100)
-	same(t, MaxBody, len(got.Body))
+	same(t, maxBody, len(got.Body))
 	same(t, true, json.Valid(got.Questions))
 	text, err := rawjson.Marshal(got)
 	check(t, err)

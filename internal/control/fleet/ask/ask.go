@@ -59,8 +59,8 @@ func (r Request) Encode(subject, version string) (*nats.Msg, error) {
 	return m, nil
 }
 
-// DecodeRequest reads a request. Headers of a newer version are passed over.
-func DecodeRequest(m *nats.Msg) (Request, error) {
+// decodeRequest reads a request. Headers of a newer version are passed over.
+func decodeRequest(m *nats.Msg) (Request, error) {
 	r := Request{Method: m.Header.Get(methodHeader), Path: m.Header.Get(pathHeader), Body: m.Data}
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodPost:
@@ -91,8 +91,8 @@ func passesOn(name string) bool {
 	return name == "Content-Type" || name == "Link" || strings.HasPrefix(name, "Stopgate-")
 }
 
-// DecodeAnswer reads an answer.
-func DecodeAnswer(m *nats.Msg) (Answer, error) {
+// decodeAnswer reads an answer.
+func decodeAnswer(m *nats.Msg) (Answer, error) {
 	status, err := strconv.Atoi(m.Header.Get(statusHeader))
 	if err != nil || status < 200 || status > 599 {
 		return Answer{}, errors.New("an answer without a status")

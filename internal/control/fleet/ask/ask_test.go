@@ -297,7 +297,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		if a.Status == http.StatusInternalServerError {
 			t.Fatalf("%s %q: %s", method, path, a.Body)
 		}
-		again, err := DecodeAnswer(a.Encode())
+		again, err := decodeAnswer(a.Encode())
 		if err != nil || again.Status != a.Status || !bytes.Equal(again.Body, a.Body) {
 			t.Errorf("%+v: %v", again, err)
 		}

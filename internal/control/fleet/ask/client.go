@@ -47,7 +47,7 @@ func Send(ctx context.Context, l *link.Link, version, to string, r Request) (Ans
 		reply, err = once(ctx, l, m)
 		switch {
 		case err == nil:
-			a, err := DecodeAnswer(reply)
+			a, err := decodeAnswer(reply)
 			if err != nil {
 				return Answer{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 			}

@@ -92,7 +92,7 @@ func (s *Server) answer(ctx context.Context, from, me string, m *nats.Msg) (a An
 			a = refusal("internal", "internal error; see the daemon's log", "")
 		}
 	}()
-	r, err := DecodeRequest(m)
+	r, err := decodeRequest(m)
 	if err != nil {
 		return refusal("invalid", plain.Line(err.Error()), "")
 	}

@@ -30,8 +30,8 @@ func CapOf(s job.Spec) string {
 // tries is how often a change is decided anew because another member was first.
 const tries = 50
 
-// ErrMissing says that there is no such job.
-var ErrMissing = errors.New("there is no such job")
+// errMissing says that there is no such job.
+var errMissing = errors.New("there is no such job")
 
 // ErrTaken says that another job has the id.
 var ErrTaken = errors.New("another job has this id")
@@ -134,7 +134,7 @@ func (b *Board) decide(id string, do func(job.Job) (job.Fact, error), sure bool)
 
 	j := known.is
 	if j.State == "" {
-		return nil, j, fmt.Errorf("%w: %s", ErrMissing, id)
+		return nil, j, fmt.Errorf("%w: %s", errMissing, id)
 	}
 	fact, err := do(j)
 	if err != nil {

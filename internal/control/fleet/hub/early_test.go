@@ -99,7 +99,7 @@ func TestIssue20WhereAHubMayRun(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	elsewhere := member.Hub{Host: "192.0.2.7", Port: 1}
-	if err := CheckPlace(t.Context(), elsewhere); !errors.Is(err, ErrElsewhere) {
+	if err := CheckPlace(t.Context(), elsewhere); !errors.Is(err, errElsewhere) {
 		t.Errorf("an address of another machine: %v", err)
 	}
 	check(t, CheckPlace(t.Context(), member.Hub{Host: "127.0.0.1", Port: 1}))

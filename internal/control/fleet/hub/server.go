@@ -129,11 +129,11 @@ func CheckPlace(ctx context.Context, own member.Hub) error {
 	if slices.ContainsFunc(addresses, bindable) {
 		return nil
 	}
-	return fmt.Errorf("%w: this machine does not have the address %s", ErrElsewhere, own.Host)
+	return fmt.Errorf("%w: this machine does not have the address %s", errElsewhere, own.Host)
 }
 
-// ErrElsewhere says that a hub is to run on another machine.
-var ErrElsewhere = errors.New("the token is for another machine")
+// errElsewhere says that a hub is to run on another machine.
+var errElsewhere = errors.New("the token is for another machine")
 
 // logger hands what the server says to our log. Its notices are about each connection between hubs.
 // What it cannot live with goes to fatal: the server itself would go on without its port.

@@ -40,8 +40,8 @@ type Hub struct {
 	Port int    `json:"port"` // of members; the other hubs use the next one
 }
 
-// DefaultPort is the port of a hub for its members.
-const DefaultPort = 47422
+// defaultPort is the port of a hub for its members.
+const defaultPort = 47422
 
 // Address is where members reach it.
 func (h Hub) Address() string { return net.JoinHostPort(h.Host, strconv.Itoa(h.Port)) }
@@ -60,7 +60,7 @@ func ParseHub(text string) (Hub, error) {
 	bad := func(why string) (Hub, error) {
 		return Hub{}, fmt.Errorf("invalid hub address %.100q: %s", text, why)
 	}
-	host, port := text, DefaultPort
+	host, port := text, defaultPort
 	if h, p, err := net.SplitHostPort(text); err == nil {
 		host = h
 		if port, err = strconv.Atoi(p); err != nil || port < 1 || port > 65534 {

@@ -32,7 +32,7 @@ func newToken(t testing.TB) Token {
 	check(t, err)
 	seed, err := pair.Seed()
 	check(t, err)
-	return Token{Fleet: "home", Hub: Hub{"10.0.0.1", DefaultPort}, Number: 1, CA: bytes.Repeat([]byte{7}, 32), Seed: string(seed)}
+	return Token{Fleet: "home", Hub: Hub{"10.0.0.1", defaultPort}, Number: 1, CA: bytes.Repeat([]byte{7}, 32), Seed: string(seed)}
 }
 
 // What a person can do wrong when they copy a token has an error that says what to do.

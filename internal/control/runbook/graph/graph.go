@@ -31,7 +31,7 @@ type Node struct {
 
 // Edge leads from a step to another, or to an end of the pipeline.
 type Edge struct {
-	From string `json:"from"` // AnyStep: every step without such an edge
+	From string `json:"from"` // anyStep: every step without such an edge
 	To   string `json:"to"`
 	On   string `json:"on"` // done (of a parallel step: from its last branches), fail, cancel or finally; branch or needs; of a step that a person decides, the answer
 }
@@ -47,8 +47,8 @@ func (e Edge) class() string {
 	return "done"
 }
 
-// AnyStep is where a transition of the pipeline itself begins. No step is called so.
-const AnyStep = "any step"
+// anyStep is where a transition of the pipeline itself begins. No step is called so.
+const anyStep = "any step"
 
 // Of is the graph of a pipeline. Where a step has no transition of its own, a pipeline's
 // on_done is drawn for each step; its on_fail and on_cancel are drawn once. A failure without
@@ -65,9 +65,9 @@ func Of(p runbook.Pipeline) Graph {
 		g.add(s.Name, s.OnFail, "fail")
 		g.add(s.Name, s.OnCancel, "cancel")
 	}
-	g.add(AnyStep, p.OnFail, "fail")
-	g.add(AnyStep, p.OnCancel, "cancel")
-	g.add(AnyStep, p.Finally, "finally")
+	g.add(anyStep, p.OnFail, "fail")
+	g.add(anyStep, p.OnCancel, "cancel")
+	g.add(anyStep, p.Finally, "finally")
 	return g
 }
 

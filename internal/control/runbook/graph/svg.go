@@ -115,8 +115,8 @@ func layout(g Graph) *placedGraph {
 		l.boxes = append(l.boxes, box{Node: n})
 	}
 	for _, e := range g.Edges {
-		if e.From == AnyStep && l.find(AnyStep) == nil {
-			l.boxes = append(l.boxes, box{Node: Node{Name: AnyStep}, end: true})
+		if e.From == anyStep && l.find(anyStep) == nil {
+			l.boxes = append(l.boxes, box{Node: Node{Name: anyStep}, end: true})
 		}
 	}
 	for _, e := range g.Edges {

@@ -27,8 +27,8 @@ func (g Graph) Text() []string {
 		d.edges(g.from(n.Name), next)
 	}
 
-	if shared := g.from(AnyStep); len(shared) > 0 {
-		d.node(AnyStep, AnyStep)
+	if shared := g.from(anyStep); len(shared) > 0 {
+		d.node(anyStep, anyStep)
 		d.edges(shared, "")
 	}
 	return d.draw()

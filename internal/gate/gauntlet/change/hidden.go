@@ -26,7 +26,7 @@ func (w *Worktree) Trace(d Diff, name string) Trace {
 	if err != nil {
 		return ""
 	}
-	return TraceOf(content)
+	return traceOf(content)
 }
 
 // local is a file's name relative to the root, however a reviewer wrote it.

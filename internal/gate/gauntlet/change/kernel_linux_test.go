@@ -19,7 +19,7 @@ func TestWhatIsGoneIsNotLookedForInTheKernel(t *testing.T) {
 	w := open(t, r)
 	view := &View{Include: everything}
 	begun := time.Now()
-	if why, err := w.Hidden(t.Context(), view, "gone", TraceOf(mine), time.Now().Add(-time.Hour)); why != "" || err != nil {
+	if why, err := w.Hidden(t.Context(), view, "gone", traceOf(mine), time.Now().Add(-time.Hour)); why != "" || err != nil {
 		t.Errorf("hidden because %q, %v", why, err)
 	}
 	if took := time.Since(begun); took > 10*time.Second {
@@ -27,7 +27,7 @@ func TestWhatIsGoneIsNotLookedForInTheKernel(t *testing.T) {
 	}
 
 	found := view.places
-	if _, err := w.Hidden(t.Context(), view, "other", TraceOf(mine), time.Now()); err != nil || view.places != found || found == nil {
+	if _, err := w.Hidden(t.Context(), view, "other", traceOf(mine), time.Now()); err != nil || view.places != found || found == nil {
 		t.Errorf("git is asked again, %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func TestE10ALinkToAPipeOrADevice(t *testing.T) {
 	d, err := w.Diff(t.Context(), Scope{}, position(t, w, Scope{}), everything, 1<<20)
 	check(t, err)
 	for _, name := range []string{"pipe", "zero"} {
-		if why, err := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, name, TraceOf([]byte("one\n")), time.Time{}); why != IsSpecial || err != nil {
+		if why, err := w.Hidden(t.Context(), &View{Diff: d, Include: everything}, name, traceOf([]byte("one\n")), time.Time{}); why != IsSpecial || err != nil {
 			t.Errorf("%s: hidden because %q (%v)", name, why, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestTraceOfAPipe(t *testing.T) {
 		t.Errorf("trace %q", trace)
 	}
 	view := &View{Diff: Diff{Missing: []Missing{{"pipe", IsSpecial}}}, Include: func(string) bool { return false }}
-	if why, err := w.Hidden(t.Context(), view, "gone", TraceOf([]byte("one\n")), time.Time{}); why != "" || err != nil {
+	if why, err := w.Hidden(t.Context(), view, "gone", traceOf([]byte("one\n")), time.Time{}); why != "" || err != nil {
 		t.Errorf("a pipe holds a trace: %q, %v", why, err)
 	}
 }

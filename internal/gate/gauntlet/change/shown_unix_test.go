@@ -223,7 +223,7 @@ func TestE10LongFilesAreNotComparedAsText(t *testing.T) {
 
 func TestTraceLeadsToWhatWasEditedALittle(t *testing.T) {
 	content := []byte("package a\n\nfunc one() int {\n\treturn 1\n}\n\nfunc two() int {\n\treturn 2\n}\n")
-	trace := TraceOf(content)
+	trace := traceOf(content)
 	for text, want := range map[string]bool{
 		string(content):                                    true,
 		"// moved\n" + string(content) + "\x00":            true,
@@ -235,17 +235,17 @@ func TestTraceLeadsToWhatWasEditedALittle(t *testing.T) {
 			t.Errorf("%q: %t", text, got)
 		}
 	}
-	if TraceOf(nil) != "" || Trace("").Leads(content) || Trace("nonsense").Leads(content) || len(TraceOf([]byte(strings.Repeat("0123456789\n", 1000)))) != 8 {
+	if traceOf(nil) != "" || Trace("").Leads(content) || Trace("nonsense").Leads(content) || len(traceOf([]byte(strings.Repeat("0123456789\n", 1000)))) != 8 {
 		t.Error("a trace of nothing, or nonsense, leads somewhere")
 	}
-	if !TraceOf([]byte("a\nb\n")).Leads([]byte("b\na\n")) {
+	if !traceOf([]byte("a\nb\n")).Leads([]byte("b\na\n")) {
 		t.Error("a short file is not known again")
 	}
 	var long strings.Builder
 	for i := range 1000 {
 		long.WriteString(strings.Repeat("x", 10+i%500) + "\n")
 	}
-	if n := len(TraceOf([]byte(long.String()))); n != 8*traceLines {
+	if n := len(traceOf([]byte(long.String()))); n != 8*traceLines {
 		t.Errorf("the trace of a long file has %d digits", n)
 	}
 }

@@ -18,8 +18,8 @@ type Trace string
 // traceLines is enough to tell files apart, and little to keep.
 const traceLines = 32
 
-// TraceOf is the trace of a content.
-func TraceOf(content []byte) Trace {
+// traceOf is the trace of a content.
+func traceOf(content []byte) Trace {
 	hashes := lineHashes(content, 8)
 	if len(hashes) < 4 { // in a short file every line counts
 		hashes = lineHashes(content, 1)

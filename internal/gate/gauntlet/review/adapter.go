@@ -42,7 +42,7 @@ var adapters = []adapter{
 	{
 		name: "claude", program: "claude",
 		args: func(at place, model string) []string {
-			return claude.Call{Model: model, Schema: AnswerSchema, Tools: readers, MaxTurns: maxTurns, Dir: at.root, Config: at.config}.Args()
+			return claude.Call{Model: model, Schema: answerSchema, Tools: readers, MaxTurns: maxTurns, Dir: at.root, Config: at.config}.Args()
 		},
 		hello: func(at place) []string { return claude.Call{MaxTurns: 1, Dir: at.root, Config: at.config}.Args() },
 		words: claudeWords,

@@ -19,11 +19,11 @@ type Answer struct {
 	Violations []Violation
 }
 
-// AnswerSchema is the JSON Schema of an answer. The decoder here takes exactly
+// answerSchema is the JSON Schema of an answer. The decoder here takes exactly
 // the documents that it takes.
 //
 //go:embed schema/answer.json
-var AnswerSchema string
+var answerSchema string
 
 // maxAnswer bounds one answer. What it says is kept, shown to the agent and sent
 // to the next reviewer.

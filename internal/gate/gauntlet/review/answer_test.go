@@ -211,7 +211,7 @@ func TestDecoderAgreesWithTheSchema(t *testing.T) {
 
 func compileSchema(t testing.TB) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(AnswerSchema))
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(answerSchema))
 	check(t, err)
 	c := jsonschema.NewCompiler()
 	check(t, c.AddResource("answer.json", doc))

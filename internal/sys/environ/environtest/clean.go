@@ -10,7 +10,7 @@ import (
 )
 
 // fixed are the variables that have the same value everywhere.
-var fixed = map[string]string{"HOME": NoHome, "LANG": "C.UTF-8", "SHELL": "/bin/sh", "TZ": "UTC"}
+var fixed = map[string]string{"HOME": noHome, "LANG": "C.UTF-8", "SHELL": "/bin/sh", "TZ": "UTC"}
 
 // Clean gives a test binary the same environment on every machine. It removes all variables but
 // the ones kept, and fixes the home, the umask and the signals that nohup ignores. Every TestMain

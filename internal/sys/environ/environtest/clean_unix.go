@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// NoHome is the home directory of tests that have none of their own. There is nothing in it, and
+// noHome is the home directory of tests that have none of their own. There is nothing in it, and
 // not even root can put something there.
-const NoHome = "/proc/no-home"
+const noHome = "/proc/no-home"
 
 // cleanProcess sets what a process inherits besides variables. A signal that is ignored stays so in
 // all children, and no shell can change it. One that is caught does not: we catch those, and go on

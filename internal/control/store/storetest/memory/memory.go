@@ -26,8 +26,8 @@ const (
 	LostAfter        // it is appended, and the answer is ErrUnknown
 )
 
-// ErrRefused is the answer to an append that was Refused.
-var ErrRefused = errors.New("no space left on the store")
+// errRefused is the answer to an append that was Refused.
+var errRefused = errors.New("no space left on the store")
 
 // Store is an open store. It is a [store.Store].
 type Store struct {
@@ -86,7 +86,7 @@ func (s *Store) Append(ctx context.Context, e store.NewEvent) (store.Position, e
 	}
 	switch fault {
 	case Refused:
-		return 0, ErrRefused
+		return 0, errRefused
 	case LostBefore:
 		return 0, store.ErrUnknown
 	}

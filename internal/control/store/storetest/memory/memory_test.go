@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 		appended bool
 	}{
 		None:       {nil, true},
-		Refused:    {ErrRefused, false},
+		Refused:    {errRefused, false},
 		LostBefore: {store.ErrUnknown, false},
 		LostAfter:  {store.ErrUnknown, true},
 	} {
