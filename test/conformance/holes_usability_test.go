@@ -48,7 +48,7 @@ entry_points:
 `)
 	a := g.stop()
 	a.is(t, "failed")
-	contains(t, slurp(t, g.log("console.1.log")), "[SKIP]  check:.:second", "check:.:first did not pass and has fail_fast", "1 not started")
+	contains(t, slurp(t, g.log("console.1.log")), "[SKIP]  check:.:second", "check:.:first failed and has fail_fast", "1 not started")
 }
 
 // A file directly in the parent of a wildcard is no entry point, and a pattern has

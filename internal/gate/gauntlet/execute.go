@@ -212,13 +212,18 @@ func (e *execution) acquire() (*logdir.Lock, error) {
 // useSpareLogs replaces a log directory that cannot be used by one in the state directory:
 // where the logs are says nothing about the work. It reports whether that is news.
 func (e *execution) useSpareLogs(why error) bool {
-	spare := logdir.At(filepath.Join(e.StateDir, "logs", "runs", trust.ProjectKey(e.Project.Root)))
+	spare := e.spareLogs()
 	if e.logs.Path() == spare.Path() {
 		return false
 	}
 	e.told = append(e.told, fmt.Sprintf("%v; the logs of this run are in %s", why, spare.Path()))
 	e.logs = spare
 	return true
+}
+
+// spareLogs is the log directory for a project's runs that is not in the project.
+func (e *execution) spareLogs() logdir.Dir {
+	return logdir.At(filepath.Join(e.StateDir, "logs", "runs", trust.ProjectKey(e.Project.Root)))
 }
 
 // await waits for another run to end; false when our own time is over before.

@@ -60,8 +60,7 @@ func (g gateRunner) run(ctx context.Context, job *Job) (r GateResult) {
 }
 
 func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
-	path := g.logs.CheckLog(job.ID(), g.n)
-	log, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	log, err := g.createLog(job)
 	if err != nil {
 		return job.result(GateCouldNotRun, "cannot write the log directory: "+err.Error())
 	}
@@ -82,7 +81,7 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 	})
 
 	r := job.result(GateCouldNotRun, c.Message)
-	r.Log, r.Tail, r.timedOut, r.killed, r.ended = path, c.Tail, c.TimedOut, c.Killed, c.Ran && !c.TimedOut
+	r.Log, r.Tail, r.timedOut, r.killed, r.ended = log.Name(), c.Tail, c.TimedOut, c.Killed, c.Ran && !c.TimedOut
 	switch {
 	case c.Passed:
 		r.Outcome = GatePassed
@@ -98,10 +97,29 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 	return r
 }
 
+// createLog makes the file for the output of a check. A gate may have removed the log directory (`git clean -fdx`), or
+// taken its permissions: then it is made again, or the file is in the state directory. Where the logs are says nothing
+// about the work.
+func (g gateRunner) createLog(job *Job) (*os.File, error) {
+	log, err := g.logs.CreateCheckLog(job.ID(), g.n)
+	if err == nil {
+		return log, nil
+	}
+	spare := g.spareLogs().Apart(ids([]*Job{job}))
+	n, numbered := spare.NextRun()
+	if numbered != nil {
+		return nil, err
+	}
+	if log, spared := spare.CreateCheckLog(job.ID(), n); spared == nil {
+		return log, nil
+	}
+	return nil, err
+}
+
 // vanished makes a gate that could not be found a failed one, if it could be before: then
 // it is the work that has lost it.
 func (g gateRunner) vanished(r *GateResult) {
-	if before, known := r.job.Before(g.history); known {
+	if before, known := r.job.Ran(g.history); known {
 		r.Outcome = GateFailed
 		r.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
 	}

@@ -79,17 +79,33 @@ func (j *Job) definition() string {
 }
 
 // command names what the configuration has a check run, and where. Its Dir is not part of that: it
-// changes with what is in the tree, which agents write.
+// changes with what is in the tree, which agents write. A review has none.
 func (j *Job) command() string {
+	if j.Check == nil {
+		return ""
+	}
 	return hashOf([]string{j.Check.Command, j.Check.WorkingDirectory})
 }
 
 // Before is the last time that the job ended by itself with the command that it has now.
 func (j *Job) Before(history ledger.Finishes) (last ledger.Finish, found bool) {
-	if j.Check == nil {
-		return ledger.Finish{}, false // only checks are in the history
-	}
 	return history.Of(j.ID(), j.command())
+}
+
+// Ran is Before for the gate: of an entry point parent/*, that is the job of any of its folders. What could
+// run in one of them can run, and folders come, go and are renamed.
+func (j *Job) Ran(history ledger.Finishes) (last ledger.Finish, found bool) {
+	if last, found = j.Before(history); found || !j.folder {
+		return last, found
+	}
+	for id, one := range history {
+		entry := entryOf(id)
+		sibling := jobID(j.Kind, entry, j.Gate().Name) == id && path.Dir(entry) == path.Dir(j.Entry)
+		if sibling && one.Command == j.command() && (!found || one.At.After(last.At)) {
+			last, found = one, true
+		}
+	}
+	return last, found
 }
 
 // hashOf is a hash of a part of the configuration.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,7 +54,12 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 		Now:      g.Now,
 		Log:      func(slot int, adapter string) io.WriteCloser { return g.reviewLog(job, slot, adapter) },
 	})
-	return g.weigh(job, slots, previous, same, g.sight(ctx, job, diff))
+	r := g.weigh(job, slots, previous, same, g.sight(ctx, job, diff))
+	r.ended = !slices.ContainsFunc(slots, func(slot review.SlotResult) bool { return slot.Err != nil })
+	if r.Outcome == GateCouldNotRun && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		g.cutOff(&r)
+	}
+	return r
 }
 
 // onRecord is what is known of earlier reviews, and whether they saw the same

@@ -107,6 +107,12 @@ func (e *execution) robbed(ctx context.Context) bool {
 	return e.Limit.Shortened > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
+// owedTime reports whether a gate that there was no time to start is red: it has finished in time before.
+func (e *execution) owedTime(ctx context.Context, job *Job) bool {
+	_, finished := job.Before(e.history)
+	return e.robbed(ctx) || finished && errors.Is(ctx.Err(), context.DeadlineExceeded)
+}
+
 // openConsole begins the log of a run's console.
 func (e *execution) openConsole(log io.Writer, n int, note string) {
 	e.n = n
@@ -159,7 +165,7 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 	}
 
 	for i, r := range ran {
-		if r.Outcome == GateNotStarted && e.robbed(ctx) {
+		if r.Outcome == GateNotStarted && e.owedTime(ctx, r.job) {
 			e.cutOff(&r)
 			e.console.finished(&r)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/check"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
@@ -77,7 +78,12 @@ func (e *execution) startRunner(ctx context.Context, runner []string, log io.Wri
 	}
 	if !p.Ran() {
 		gate.Message = notRun(ctx, runner[0], p)
-		return InfrastructureError
+		return e.runnerVanished(ctx, runner, p, gate)
+	}
+
+	ended := ledger.Finishes{runnerJob: {At: e.Now().UTC(), In: p.Duration, Command: hashOf(runner)}}
+	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(ctx, ended); err != nil {
+		e.notes = append(e.notes, err.Error())
 	}
 	status := classify(p.OK(), phrases)
 	gate.Outcome = GatePassed
@@ -85,6 +91,22 @@ func (e *execution) startRunner(ctx context.Context, runner []string, log io.Wri
 		gate.Outcome = GateFailed
 	}
 	return status
+}
+
+// runnerVanished is the status of a runner that could not run: failed if it could before, like a check.
+func (e *execution) runnerVanished(ctx context.Context, runner []string, p process.Result, gate *GateResult) Status {
+	cutOff := p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded)
+	before, known := e.history.Of(runnerJob, hashOf(runner))
+	switch {
+	case cutOff && (known || e.Limit.Shortened > 0):
+		gate.Message += "; " + e.Limit.Advice()
+	case known && !p.Canceled:
+		gate.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
+	default:
+		return InfrastructureError
+	}
+	gate.Outcome = GateFailed
+	return Failed
 }
 
 func notRun(ctx context.Context, program string, p process.Result) string {

@@ -84,7 +84,7 @@ func (r *round) begin(ctx context.Context, i int, do func()) bool {
 	case ctx.Err() != nil:
 		r.results[i].Message = "was not started: " + whyEnded(ctx)
 	case by != nil:
-		r.results[i].Message = "was not started: " + by.ID() + " did not pass and has fail_fast"
+		r.results[i].Message = "was not started: " + by.ID() + " failed and has fail_fast"
 	default:
 		do()
 		return true
@@ -104,7 +104,7 @@ func whyEnded(ctx context.Context) string {
 func (r *round) do(ctx context.Context, i int) {
 	job := r.jobs[i]
 	r.results[i] = r.run(ctx, job)
-	if job.Check != nil && job.Check.FailFast && r.results[i].Outcome != GatePassed {
+	if job.Check != nil && job.Check.FailFast && r.results[i].Outcome == GateFailed {
 		r.halt(job)
 	}
 }

@@ -162,7 +162,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 					}
 					t.Baseline, t.Red = tree.Tree, false
 				case gauntlet.Failed:
-					t.Red, t.Missed = true, false
+					t.Red, t.Missed, t.Observed = true, false, c.observed(kc, tree.Root)
 					t.Stand(tree.Root)
 					s.Told = slices.DeleteFunc(s.Told, func(told string) bool { return told == toldAs(removedStatus, paths.Canonical(tree.Root)) })
 				case gauntlet.RetryLimitExceeded:
@@ -172,6 +172,12 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 			})
 		}
 	})
+}
+
+// observed reports whether nothing of a tree that was judged is blocked.
+func (c *call) observed(kc *keeper.Call, root string) bool {
+	i := slices.IndexFunc(kc.Trees, func(one keeper.Tree) bool { return one.Project.Root == root })
+	return i >= 0 && c.global.Observes(kc.Trees[i].Project.Config)
 }
 
 // lookedOnly reports whether the agent has left a project as it was: it may have looked at it. Then it does not work there, and

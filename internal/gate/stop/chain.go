@@ -42,7 +42,7 @@ func (j *Judgement) add(v keeper.Verdict) {
 	}
 }
 
-// hold adds a verdict that blocks, unless there is one.
+// hold adds a verdict on what no keeper may look at, unless one blocks.
 func (j *Judgement) hold(held *keeper.Verdict) {
 	if held != nil && j.Blocked < 0 {
 		j.add(*held)

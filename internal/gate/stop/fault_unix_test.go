@@ -254,6 +254,96 @@ func TestE21AGateThatVanishedHasFailed(t *testing.T) {
 	})
 }
 
+// A gate of parent/* is the same gate in every folder: what could run in one of them can run.
+func TestE21AGateThatVanishedInAnotherFolderHasFailed(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.NewReplacer("path: .", "path: packages/*", "test ! -e red", "sh -c './tool'").Replace(untilGood))
+	s.approve()
+	write(t, s.path("packages/b/f"), "")
+	wantAllow(t, s.stop(nil), "could not run")
+	write(t, s.path("packages/a/tool"), "#!/bin/sh\n")
+	check(t, os.Chmod(s.path("packages/a/tool"), 0o700))
+	check(t, os.RemoveAll(s.path("packages/b")))
+	wantAllow(t, s.stop(nil))
+	check(t, os.Rename(s.path("packages/a"), s.path("packages/c")))
+	check(t, os.Chmod(s.path("packages/c/tool"), 0o600))
+	wantBlock(t, s.stop(nil), "it ran here before")
+}
+
+// The runner of another gauntlet is a gate, too.
+func TestE21ARunnerThatVanishedHasFailed(t *testing.T) {
+	t.Parallel()
+	for name, vanish := range map[string]func(s *scene){
+		"deleted":        func(s *scene) { check(s.t, os.Remove(s.path("tool"))) },
+		"not executable": func(s *scene) { check(s.t, os.Chmod(s.path("tool"), 0o600)) },
+		"exits with 127": func(s *scene) { write(s.t, s.path("tool"), "#!/bin/sh\nexit 127\n") },
+		"hangs":          func(s *scene) { write(s.t, s.path("tool"), "#!/bin/sh\nexec sleep 600\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.config("quiet: true\nstop_hook: {runner: [./tool], deadline: 10}\nentry_points: []\n")
+			s.approve()
+			write(t, s.path("g"), "")
+			wantAllow(t, s.stop(nil), "runner")
+			write(t, s.path("tool"), "#!/bin/sh\n")
+			check(t, os.Chmod(s.path("tool"), 0o700))
+			wantAllow(t, s.stop(nil))
+			vanish(s)
+			wantBlock(t, s.stop(nil), "runner")
+		})
+	}
+}
+
+// A gate that there was no time to start is cut off like one that was started, and a gate that could not run keeps no
+// other one from it.
+func TestE15AGateThatWasNotStartedHasFailed(t *testing.T) {
+	t.Parallel()
+	const gates = "quiet: true\nallow_parallel: false\nbase_branch: origin/main\nstop_hook: {deadline: 10}\nentry_points:\n  - path: .\n    checks:\n" +
+		"      - {name: watch, command: test ! -e slow || exec sleep 600}\n      - {name: t, command: test ! -e red}\n"
+	t.Run("it has finished in time before", func(t *testing.T) {
+		t.Parallel()
+		s := newWork(t)
+		s.config(strings.Replace(gates, "name: watch, command: test ! -e slow ||", "name: watch, command: test -e quick && exit 127 ||", 1))
+		s.approve()
+		write(t, s.path("quick"), "")
+		wantAllow(t, s.stop(nil), "could not run")
+		check(t, os.Remove(s.path("quick")))
+		wantBlock(t, s.stop(nil), "was not started")
+	})
+	t.Run("it never has", func(t *testing.T) {
+		t.Parallel()
+		s := newWork(t)
+		s.config(gates)
+		s.approve()
+		write(t, s.path("slow"), "")
+		wantAllow(t, s.stop(nil), "cut off")
+	})
+	t.Run("fail_fast on a gate that cannot run", func(t *testing.T) {
+		t.Parallel()
+		s := newWork(t)
+		s.config(strings.Replace(gates, "test ! -e slow || exec sleep 600", "no-such-program, fail_fast: true, parallel: false", 1))
+		s.approve()
+		write(t, s.path("red"), "")
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
+}
+
+// A gate that removes the log directory keeps no other one from running.
+func TestE7AGateThatRemovesTheLogDirectory(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.Replace(untilGood, "checks:\n", "checks:\n      - {name: clean, parallel: false, command: git clean -fdxq gauntlet_logs}\n", 1))
+	s.approve()
+	write(t, s.path("red"), "")
+	for range 2 {
+		wantBlock(t, s.stop(nil), "check:.:t")
+	}
+	check(t, os.Remove(s.path("red")))
+	wantAllow(t, s.stop(nil))
+}
+
 // A command that a person approved in place of another one has not run here yet. One that an agent
 // writes does not count.
 func TestE21AnotherCommandHasNotRunHere(t *testing.T) {

@@ -614,7 +614,7 @@ func TestNobodyElsesQuestionsAreAttended(t *testing.T) {
 
 // While a project is off, its agent asks in the client's own dialog.
 func TestQuestionsOfAProjectThatIsOffAreNotAttended(t *testing.T) {
-	s, daemon := managed(t, agentdir.Signal, "")
+	s, daemon := managed(t, agentdir.Signal, "  Stop:\n    - run: exit 0\n")
 	now := time.Now()
 	check(t, Recess{Root: s.root, Since: now, Until: now.Add(time.Hour)}.Begin(s.state))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

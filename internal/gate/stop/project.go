@@ -207,14 +207,24 @@ func (p *Place) hold(stateDir string) {
 // holdForeign keeps an agent from stopping that was refused in a project before this became another user's: a
 // change of owner closes nothing.
 func (p *Place) holdForeign(session *footprint.Session) {
-	if p.foreign == nil || session == nil || !session.Trees[paths.Canonical(p.Root)].Red {
+	if p.foreign == nil || session == nil {
 		return
 	}
+	tree := session.Trees[paths.Canonical(p.Root)]
+	if !tree.Red {
+		return
+	}
+
 	what := p.foreign.Error()
-	p.Held = &keeper.Verdict{
+	verdict := keeper.Verdict{
 		Keeper: "owner", Outcome: keeper.Failed, Status: "foreign_owner", Uncounted: true, Summary: what,
 		Reason: keeper.Words("gates failed here in this session, and they cannot run again: %s. Restore its previous owner, or ask a person to decide.", what),
 	}
+	if tree.Observed {
+		p.Verdicts = append(p.Verdicts, verdict.Observed())
+		return
+	}
+	p.Held = &verdict
 }
 
 // trusted compares the project with what was approved; false when nothing may

@@ -215,8 +215,17 @@ func (c *call) decide(ctx context.Context, kc *keeper.Call, place Place, busy bo
 		c.witness(kc)
 		j = c.judge(ctx, kc, place.Off)
 	}
-	j.hold(place.Held)
+	j.hold(c.held(place))
 	return j
+}
+
+// held is what holds the agent back although no keeper may look.
+func (c *call) held(place Place) *keeper.Verdict {
+	if place.Held == nil || !c.global.Observes(nil) {
+		return place.Held
+	}
+	observed := place.Held.Observed()
+	return &observed
 }
 
 // note puts the judgement into the record.

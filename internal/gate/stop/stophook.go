@@ -83,8 +83,8 @@ func (c *call) stopHook(ctx context.Context, payload *hook.StopPayload) Reply {
 
 // gates asks the gauntlet, where the project may act at all.
 func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place) (gauntlet.Result, keeper.Verdict) {
-	if place.Held != nil {
-		return gauntlet.Held(place.Held.Summary), *place.Held
+	if held := c.held(place); held != nil {
+		return gauntlet.Held(held.Summary), *held
 	}
 
 	stop := gauntlet.Stop{

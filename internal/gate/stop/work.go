@@ -250,16 +250,20 @@ func (c *call) vanished(place *Place, payload hook.Payload, session *footprint.S
 		if disk.Exists(root) {
 			what = fmt.Sprintf("%s, where gates failed in this session, is no longer the same project", plain.Line(root))
 		}
-		verdict := keeper.Verdict{Keeper: "work", Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true}
-		if tree.Missed {
-			verdict.Message, verdict.NeedsPerson = what+", and no gate has checked the work since", true
-			place.Verdicts = append(place.Verdicts, verdict)
-			continue
+		verdict := keeper.Verdict{
+			Keeper: "work", Outcome: keeper.Failed, Status: "vanished", Summary: what, Uncounted: true,
+			Reason: keeper.Words("%s. Restore it and stop again, or ask a person to approve its new location (`stopgate trust`).", what),
 		}
-
-		c.update(payload, place.Root, session, func(s *footprint.Session) { s.SetTree(root, func(t *footprint.Tree) { t.Missed = true }) })
-		verdict.Reason = keeper.Words("%s. Restore it and stop again, or ask a person to approve its new location (`stopgate trust`).", what)
-		place.Held = cmp.Or(place.Held, &verdict)
+		switch {
+		case tree.Observed || c.global.Observes(nil):
+			place.Verdicts = append(place.Verdicts, verdict.Observed())
+		case tree.Missed:
+			verdict.Message, verdict.Reason, verdict.NeedsPerson = what+", and no gate has checked the work since", "", true
+			place.Verdicts = append(place.Verdicts, verdict)
+		default:
+			c.update(payload, place.Root, session, func(s *footprint.Session) { s.SetTree(root, func(t *footprint.Tree) { t.Missed = true }) })
+			place.Held = cmp.Or(place.Held, &verdict)
+		}
 	}
 
 	c.tellOnce(place, payload, session, removed, removedStatus, func(roots string) string {

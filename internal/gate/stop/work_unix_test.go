@@ -973,6 +973,48 @@ func TestE23ObservingBlocksNothing(t *testing.T) {
 	}
 }
 
+// What no keeper may look at is observed like the rest: a red tree that is gone, an approval that cannot be read.
+func TestE23ObservingHoldsNobody(t *testing.T) {
+	t.Parallel()
+	for _, who := range []string{"project", "user"} {
+		t.Run(who+", a red tree is gone", func(t *testing.T) {
+			s := newWork(t)
+			if who == "project" {
+				s.config(untilGood + "mode: observe\n")
+				s.approve()
+				s.git("add", "-A")
+				s.git("commit", "-qm", "observe")
+			} else {
+				write(t, s.global, "trust: enforce\nmode: observe\n")
+			}
+			dir := s.linked("wt")
+			write(t, filepath.Join(dir, "red"), "")
+			wantAllow(t, s.stop(fields{"cwd": dir}), "would have been")
+			check(t, os.RemoveAll(dir))
+			for range 2 {
+				wantAllow(t, s.stop(nil), "would have been", "no longer exists")
+			}
+			if got := stopHook(t, s, nil)["decision"]; got != "approve" {
+				t.Errorf("stop-hook: %v", got)
+			}
+		})
+	}
+
+	t.Run("user, a damaged approval", func(t *testing.T) {
+		s := newWork(t)
+		write(t, s.path("red"), "")
+		wantBlock(t, s.stop(nil), "check:.:t")
+		write(t, s.global, "trust: enforce\nmode: observe\n")
+		s.damage()
+		wantAllow(t, s.stop(nil), "would have been")
+		if got := stopHook(t, s, nil)["decision"]; got != "approve" {
+			t.Errorf("stop-hook: %v", got)
+		}
+		write(t, s.global, "trust: enforce\n")
+		wantBlock(t, s.stop(nil), "Ask a person to approve")
+	})
+}
+
 // A project that only observes frees no other one.
 func TestE23ObservingIsPerProject(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func (c *checkDraft) fields(name field, failFast *value) []field {
 		name,
 		document.Key("command", &c.Command, command(), "Run by a shell. ${BASE_BRANCH} is replaced with the base branch.").Needed(),
 		document.Key("working_directory", &c.WorkingDirectory, folder(), "Relative to the project's root. Default: the entry point's path."),
-		document.Key("fail_fast", &c.FailFast, document.Flag, "Start no more gates if this one does not pass. Cannot be combined with parallel.").Default(false).Kept(failFast),
+		document.Key("fail_fast", &c.FailFast, document.Flag, "Start no more gates if this one fails. Cannot be combined with parallel.").Default(false).Kept(failFast),
 		document.Key("fix_instructions", &c.fix, mentioned(command()), "A file in .gauntlet/ whose text is shown to the agent when the check fails."),
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -97,9 +98,12 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 	})
 	return Result{
 		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut, Killed: p.Killed(),
-		Err: p.Err, Missing: p.Missing() || p.Err != nil && !disk.IsDir(r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
+		Err: p.Err, Missing: p.Missing() || p.Err != nil && !enterable(r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
 	}
 }
+
+// enterable reports whether a command can begin in a directory.
+func enterable(dir string) bool { return disk.IsDir(dir + string(os.PathSeparator) + ".") }
 
 func both(output, echo io.Writer) io.Writer {
 	if echo == nil {
@@ -120,6 +124,8 @@ func message(ctx context.Context, r Request, p process.Result) string {
 		return fmt.Sprintf("Exited with code %d", p.Code)
 	case p.Ran():
 		return p.String()
+	case p.Err != nil && disk.IsDir(r.Dir) && !enterable(r.Dir):
+		return fmt.Sprintf("the working directory %s cannot be entered: permission denied", r.Dir)
 	case p.Err != nil && !disk.IsDir(r.Dir):
 		return fmt.Sprintf("the working directory %s does not exist", r.Dir)
 	}

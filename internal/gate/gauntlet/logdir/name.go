@@ -1,7 +1,10 @@
 package logdir
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/digest"
@@ -65,6 +68,16 @@ func (d Dir) stem(job string) string {
 // CheckLog is the path of a check's log in run n.
 func (d Dir) CheckLog(job string, n int) string {
 	return d.file(fmt.Sprintf("%s.%d.log", d.stem(job), n))
+}
+
+// CreateCheckLog makes the file CheckLog. The directory is made again where it is gone.
+func (d Dir) CreateCheckLog(job string, n int) (*os.File, error) {
+	const flags = os.O_CREATE | os.O_EXCL | os.O_WRONLY
+	log, err := os.OpenFile(d.CheckLog(job, n), flags, 0o600)
+	if errors.Is(err, fs.ErrNotExist) && d.make() == nil {
+		return os.OpenFile(d.CheckLog(job, n), flags, 0o600)
+	}
+	return log, err
 }
 
 // ReviewFile is the path of what a reviewer left in run n: its transcript when
