@@ -237,6 +237,12 @@ func TestPruneForgetsOldSessions(t *testing.T) {
 	if _, err := p.load(); err != nil {
 		t.Error(err)
 	}
+	old := time.Now().Add(-31 * 24 * time.Hour)
+	check(t, os.Chtimes(p.dir(), old, old)) // a look changes the time of the file alone
+	Prune(p.StateDir, time.Now())
+	if _, err := p.load(); err != nil {
+		t.Error(err)
+	}
 	Prune(p.StateDir, time.Now().Add(31*24*time.Hour))
 	if _, err := p.load(); err == nil {
 		t.Error("it is still there")
@@ -317,6 +323,19 @@ func TestE20AnEmptyFileIsNotRenamed(t *testing.T) {
 	check(t, os.Remove(r.Path("a_test.go")))
 	r.Write("empty", "")
 	want(t, p, "a_test.go deleted")
+}
+
+// A copy that the session found is not where a deleted file went, however alike the two are.
+func TestE20ACopyThatWasThereIsNoRename(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a_test.go", "1\n", "b_test.go", "1\n")
+	r.Commit("one")
+	p := at(t, r, ".", "**/*_test.go")
+	check(t, p.Begin(t.Context()))
+	check(t, os.Remove(r.Path("a_test.go")))
+	want(t, p, "a_test.go deleted")
+	r.Write("c_test.go", "1\n")
+	want(t, p, "a_test.go renamed to c_test.go")
 }
 
 // A colleague's content with another mode than theirs is not theirs.
