@@ -109,9 +109,18 @@ func TestE12CommitsThatWereBroughtHere(t *testing.T) {
 	}{
 		"a fast-forward": {func(r *gittest.Repo) { r.Git("merge", "-q", "feat") }, []string{"feat"}},
 		"a merge":        {func(r *gittest.Repo) { r.Commit("here"); r.Git("merge", "-q", "--no-ff", "-m", "merge", "feat") }, []string{"feat", "here", "merge"}},
-		"reset to it":    {func(r *gittest.Repo) { r.Git("reset", "-q", "--hard", "feat") }, []string{"feat"}},
-		"update-ref":     {func(r *gittest.Repo) { r.Git("update-ref", "HEAD", "feat") }, []string{"feat"}},
-		"of the branch":  {func(r *gittest.Repo) { r.Git("update-ref", "refs/heads/main", "feat") }, []string{"feat"}},
+		"a merge with a conflict": {func(r *gittest.Repo) {
+			r.Write("feat.txt", "here")
+			r.Commit("here")
+			if _, err := r.Try("merge", "feat"); err == nil {
+				t.Error("no conflict")
+			}
+			r.Write("feat.txt", "both")
+			r.Commit("merge")
+		}, []string{"feat", "here", "merge"}},
+		"reset to it":   {func(r *gittest.Repo) { r.Git("reset", "-q", "--hard", "feat") }, []string{"feat"}},
+		"update-ref":    {func(r *gittest.Repo) { r.Git("update-ref", "HEAD", "feat") }, []string{"feat"}},
+		"of the branch": {func(r *gittest.Repo) { r.Git("update-ref", "refs/heads/main", "feat") }, []string{"feat"}},
 		"commit-tree": {func(r *gittest.Repo) {
 			r.Git("reset", "-q", "--hard", r.Git("commit-tree", "-m", "plumbing", "-p", "HEAD", "HEAD^{tree}"))
 		}, []string{"plumbing"}},

@@ -46,6 +46,25 @@ func TestE20ARecordIsComparedByBytes(t *testing.T) {
 	}
 }
 
+// What is known from elsewhere takes the place of what was read, if it makes sense.
+func TestARecordWithOtherStates(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "1", "b", "1")
+	record, err := open(t, r).Record(t.Context(), []string{"a", "b"})
+	check(t, err)
+	sum := record.State("a").Sum
+	other, err := record.With(map[string]State{"a": {}, "b": {"x", sum}, "c": {"l", sum}})
+	check(t, err)
+	if diff := cmp.Diff([]string{"b", "c"}, other.Names()); diff != "" || other.State("b") != (State{"x", sum}) || other.State("c") != (State{"l", sum}) {
+		t.Errorf("%v %v %s", other.State("b"), other.State("c"), diff)
+	}
+	for _, odd := range []State{{"f", sum[:62]}, {"f", "x" + sum[1:]}, {Unreadable, sum}} {
+		if _, err := record.With(map[string]State{"a": odd}); err == nil {
+			t.Errorf("%v was taken", odd)
+		}
+	}
+}
+
 // What was written within a tick of the clock is read again: its stat vouches for nothing.
 func TestE20AFileThatIsStillWarmIsReadAgain(t *testing.T) {
 	r := gittest.New(t)

@@ -238,6 +238,9 @@ func TestTraceLeadsToWhatWasEditedALittle(t *testing.T) {
 	if TraceOf(nil) != "" || Trace("").Leads(content) || Trace("nonsense").Leads(content) || len(TraceOf([]byte(strings.Repeat("0123456789\n", 1000)))) != 8 {
 		t.Error("a trace of nothing, or nonsense, leads somewhere")
 	}
+	if TraceOf([]byte("a\nb\n")).Leads([]byte("a\nc\n")) {
+		t.Error("half of a file is most of it")
+	}
 	if !TraceOf([]byte("a\nb\n")).Leads([]byte("b\na\n")) {
 		t.Error("a short file is not known again")
 	}
