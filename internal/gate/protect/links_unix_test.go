@@ -84,6 +84,31 @@ func TestE20TheFileBehindALink(t *testing.T) {
 	}
 }
 
+// A link is what it names, not what is read through it: the text behind it may be the name of the colleague's target.
+func TestE20ALinkToTheNameThatOthersLinkedTo(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("old.mk", "1\n", "new.mk", "1\n")
+	check(t, os.Symlink("old.mk", r.Path("Makefile")))
+	r.Commit("one")
+	r.Origin()
+	p := at(t, r, ".", "Makefile")
+	check(t, p.Begin(t.Context()))
+	relink := func(r *gittest.Repo, target string) {
+		check(t, os.Remove(r.Path("Makefile")))
+		check(t, os.Symlink(target, r.Path("Makefile")))
+	}
+	dir := gittest.Dir(t) + "/other"
+	r.Git("worktree", "add", "-q", "--detach", dir)
+	other := gittest.At(t, dir)
+	relink(other, "new.mk")
+	r.Git("update-ref", "refs/remotes/origin/main", other.Commit("theirs"))
+	r.Git("merge", "-q", "--ff-only", "refs/remotes/origin/main")
+	want(t, p)
+	r.Write("mine.mk", "new.mk")
+	relink(r, "mine.mk")
+	want(t, p, "Makefile changed")
+}
+
 // That a protected link leads to a file is told where the file is not protected itself.
 func TestE20AProtectedFileBehindALink(t *testing.T) {
 	r := gittest.New(t)
@@ -111,4 +136,17 @@ func TestDoubtsOfLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"folder.link" + why, "gone" + why, "out" + why}, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// What a program weakens in itself is named too.
+func TestE20AnExecutableIsReadToo(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("check.sh", "go test ./...\n")
+	check(t, os.Chmod(r.Path("check.sh"), 0o755))
+	r.Commit("one")
+	p := at(t, r, ".", "check.sh")
+	check(t, p.Begin(t.Context()))
+	r.Write("check.sh", "go test ./... || true\n")
+	check(t, os.Chmod(r.Path("check.sh"), 0o755))
+	want(t, p, "check.sh changed", "added skip || true (check.sh:1)")
 }

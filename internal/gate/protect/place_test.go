@@ -325,6 +325,16 @@ func TestE20AnEmptyFileIsNotRenamed(t *testing.T) {
 	want(t, p, "a_test.go deleted")
 }
 
+// What git keeps and what is outside of the project is protected by no pattern.
+func TestE20WhatCannotBeProtected(t *testing.T) {
+	p := at(t, gittest.New(t), ".", "**", ".git/config", "../x")
+	for name, want := range map[string]bool{"a": true, "sub/.git": true, ".gitignore": true, ".git/config": false, "../x": false, ".": false, "": false} {
+		if got := p.protects(name); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}
+
 // A copy that the session found is not where a deleted file went, however alike the two are.
 func TestE20ACopyThatWasThereIsNoRename(t *testing.T) {
 	r := gittest.New(t)
@@ -355,4 +365,6 @@ func TestE20AChmodOfWhatOthersBrought(t *testing.T) {
 	want(t, p)
 	check(t, os.Chmod(r.Path("a_test.go"), 0o755))
 	want(t, p, "a_test.go changed")
+	r.Remove("a_test.go") // nor is it theirs that it is gone
+	want(t, p, "a_test.go deleted")
 }
