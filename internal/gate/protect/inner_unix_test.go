@@ -150,6 +150,10 @@ func TestE7AFolderInsideThatCannotBeRead(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "permission denied") || len(found) != 1 {
 		t.Errorf("%v with %v", err, found)
 	}
+	p.Project.Config.Protect.Patterns = append(p.Project.Config.Protect.Patterns, "none")
+	if missing, err := p.Missing(t.Context()); err != nil || len(missing) != 1 || missing[0] != "none" {
+		t.Errorf("%v, missing %q", err, missing)
+	}
 }
 
 // Git waits for ever for a pipe in the place of its ignore rules. The files of the base are

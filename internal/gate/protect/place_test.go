@@ -227,6 +227,17 @@ func TestADamagedBaseIsMadeAnew(t *testing.T) {
 	want(t, later, "a_test.go changed")
 }
 
+// What another version remembers is not understood: an agent is blocked once more.
+func TestAMemoryOfAnotherVersionIsNone(t *testing.T) {
+	p := at(t, gittest.New(t), ".", "a")
+	for version, want := range map[int]bool{1: true, 2: false} {
+		check(t, p.keep(memory{Version: version, NoGit: true}))
+		if got := p.memory(); got.NoGit != want || got.Version != 1 {
+			t.Errorf("of version %d: %+v", version, got)
+		}
+	}
+}
+
 func TestPruneForgetsOldSessions(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("a_test.go", "1\n")
@@ -266,7 +277,9 @@ func TestDoubts(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("a_test.py", "1\n", "p/b_test.py", "1\n", "p/q/c_test.py", "1\n", "jest.config.js", "1\n", "Makefile", "1\n", "p/Makefile", "1\n", ".gitignore", "ignored\n", "ignored/d_test.py", "1\n")
 	r.Commit("one")
+	r.Write(".gauntlet/e_test.py", "1\n") // approved as a whole
 	p := at(t, r, ".", "*_test.py", "jest.config.*", "Makefile", "p/*_test.py", "*.toml", "**/*_test.py")
+	p.Project.Approval = "approved"
 	got, err := p.Doubts(t.Context())
 	check(t, err)
 	if diff := cmp.Diff([]string{"*_test.py matches 1 file at the top of the project; **/*_test.py matches 3, in all folders"}, got); diff != "" {

@@ -100,6 +100,23 @@ func TestHeadAtOfALongReflog(t *testing.T) {
 	}
 }
 
+// A reflog that is as long and says something else is another one.
+func TestAnotherReflogDoesNotGoOn(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first")
+	known := ReflogOf(r.Dir)
+	r.Commit("second")
+	if !known.GoesOn(r.Dir) {
+		t.Error("it does not go on")
+	}
+	text, err := os.ReadFile(r.Path(".git/logs/HEAD"))
+	check(t, err)
+	r.Write(".git/logs/HEAD", strings.Replace(string(text), "first", "other", 1))
+	if known.GoesOn(r.Dir) {
+		t.Error("another one goes on")
+	}
+}
+
 // A session answers for what it merges, and for commits that it made by other means. What others
 // made stays theirs.
 func TestE12CommitsThatWereBroughtHere(t *testing.T) {
