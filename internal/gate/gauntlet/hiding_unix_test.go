@@ -134,6 +134,8 @@ func TestE10WhatIsSeenIsClosed(t *testing.T) {
 		"intended":                        {`git add -N src/f.go; echo 'package f // fixed' > src/f.go`, Passed},
 		"deleted":                         {`rm src/f.go`, Passed},
 		"deleted with its folder":         {`rm -r src; mkdir src; echo 'package f' > src/g.go`, Passed},
+		"deleted, and a part stays":       {`mkdir lib; head -n 3 src/f.go > lib/a.go; rm src/f.go`, Passed},
+		"deleted, and lines are usual":    {`mkdir lib; for n in 3 4 7 8; do sed -n ${n}p src/f.go > lib/$n.go; done; rm src/f.go`, Passed},
 		"deleted, and something is built": {`rm src/f.go; mkdir ignored; echo 'quite another thing' > ignored/f.go; cp .gauntlet/config.yml src/x.out`, Passed},
 		"moved":                           {`mv src/f.go src/h.go`, Passed},
 		"made a link to what is seen":     {`mv src/f.go src/h.go; ln -s h.go src/f.go`, Passed},
