@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -257,6 +258,48 @@ func TestPruneForgetsOldSessions(t *testing.T) {
 	Prune(p.StateDir, time.Now().Add(31*24*time.Hour))
 	if _, err := p.load(); err == nil {
 		t.Error("it is still there")
+	}
+}
+
+// A person is to look at what an agent has stopped with, in this repository, as it is now.
+func TestE20WhatWaitsForAPerson(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a_test.go", "1\n", "b_test.go", "1\n")
+	r.Commit("one")
+	p := at(t, r, ".", "**/*_test.go")
+	check(t, p.Begin(t.Context()))
+	r.Write("a_test.go", "2\n")
+	m := p.memory()
+	var err error
+	m.Open, err = p.Look(t.Context())
+	check(t, err)
+	check(t, p.keep(m))
+	r.Write("b_test.go", "2\n") // since its stop
+
+	locate := func(string) *keeper.Project { return p.Project }
+	all := p.Wait(t.Context(), locate)
+	if len(all) != 1 || len(all[0].Touches) != 1 || all[0].Touches[0].String() != "a_test.go changed" || all[0].Before["a_test.go"] != "1\n" {
+		t.Fatalf("what waits is %+v", all)
+	}
+	other := at(t, gittest.New(t), ".", "**/*_test.go")
+	other.StateDir = p.StateDir
+	if all := other.Wait(t.Context(), locate); len(all) > 0 {
+		t.Errorf("in another repository %+v waits", all)
+	}
+
+	touch := all[0].Touches[0]
+	if text, err := p.Text(touch); text != "2\n" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	r.Write("a_test.go", "3\n")
+	if text, err := p.Text(touch); !errors.Is(err, ErrMoved) {
+		t.Errorf("after another edit: %q, %v", text, err)
+	}
+	r.Write("a_test.go", "\x00")
+	now, err := p.At(t.Context(), []string{"a_test.go"})
+	check(t, err)
+	if text, err := p.Text(now[0]); !errors.Is(err, ErrNoText) {
+		t.Errorf("of bytes: %q, %v", text, err)
 	}
 }
 
