@@ -206,6 +206,26 @@ func TestE10WhatIsNotHiddenIsClosed(t *testing.T) {
 	}
 }
 
+// Where all lines of a file are usual in a project, they are all that can tell where it went.
+func TestE10AFileOfUsualLinesIsFollowed(t *testing.T) {
+	s := reviewed(t, oneReview)
+	for _, old := range []string{"old/1.go", "old/2.go", "old/3.go"} {
+		s.write(old, flawed)
+	}
+	s.commit()
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.now = time.Now().Add(time.Second / 50) // the clock of files lags
+	s.write("src/f.go", flawed)
+	s.write("src/g.go", "package f\n")
+	s.answer(violations("critical", "it deletes everything"))
+	s.want(Failed)
+	s.answer(allGood)
+	s.sh(`mkdir lib; mv src/f.go lib/`)
+	if r := s.run(); r.Status != Failed {
+		t.Errorf("%s: %+v", r.Status, r.Gates)
+	}
+}
+
 // Reviewers name a file as they like.
 func TestE10AFileByAnotherNameIsFollowed(t *testing.T) {
 	for _, name := range []string{"f.go", "a/src/f.go", "b/src/f.go", "./src/f.go", "ROOT/src/f.go"} {
