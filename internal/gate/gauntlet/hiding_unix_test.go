@@ -134,6 +134,8 @@ func TestE10WhatIsSeenIsClosed(t *testing.T) {
 		"intended":                        {`git add -N src/f.go; echo 'package f // fixed' > src/f.go`, Passed},
 		"deleted":                         {`rm src/f.go`, Passed},
 		"deleted with its folder":         {`rm -r src; mkdir src; echo 'package f' > src/g.go`, Passed},
+		"deleted, and a part stays":       {`mkdir lib; head -n 3 src/f.go > lib/a.go; rm src/f.go`, Passed},
+		"deleted, and lines are usual":    {`mkdir lib; for n in 3 4 7 8; do sed -n ${n}p src/f.go > lib/$n.go; done; rm src/f.go`, Passed},
 		"deleted, and something is built": {`rm src/f.go; mkdir ignored; echo 'quite another thing' > ignored/f.go; cp .gauntlet/config.yml src/x.out`, Passed},
 		"moved":                           {`mv src/f.go src/h.go`, Passed},
 		"made a link to what is seen":     {`mv src/f.go src/h.go; ln -s h.go src/f.go`, Passed},
@@ -201,6 +203,26 @@ func TestE10WhatIsNotHiddenIsClosed(t *testing.T) {
 				t.Errorf("%s: %+v", r.Status, r.Gates)
 			}
 		})
+	}
+}
+
+// Where all lines of a file are usual in a project, they are all that can tell where it went.
+func TestE10AFileOfUsualLinesIsFollowed(t *testing.T) {
+	s := reviewed(t, oneReview)
+	for _, old := range []string{"old/1.go", "old/2.go", "old/3.go"} {
+		s.write(old, flawed)
+	}
+	s.commit()
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	s.now = time.Now().Add(time.Second / 50) // the clock of files lags
+	s.write("src/f.go", flawed)
+	s.write("src/g.go", "package f\n")
+	s.answer(violations("critical", "it deletes everything"))
+	s.want(Failed)
+	s.answer(allGood)
+	s.sh(`mkdir lib; mv src/f.go lib/`)
+	if r := s.run(); r.Status != Failed {
+		t.Errorf("%s: %+v", r.Status, r.Gates)
 	}
 }
 

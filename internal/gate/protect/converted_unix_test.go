@@ -235,12 +235,14 @@ func TestNothingIsLeftAside(t *testing.T) {
 	before := time.Now().Add(-2 * time.Hour)
 	check(t, os.Chtimes(filepath.Join(old, "tree"), before, before))
 	check(t, os.Chtimes(old, before, before))
+	begun := filepath.Join(aside, "begun") // by another hook, which has written nothing yet
+	check(t, os.Mkdir(begun, 0o700))
 	b.Git("config", "core.autocrlf", "true") // the file's bytes are not those of the commit
 	b.Remove("tests/a")
 	b.Git("checkout", "-q", "tests/a")
 	want(t, b.p, "tests/a changed")
 	entries, err := os.ReadDir(aside)
-	if err != nil || len(entries) != 1 || entries[0].Name() != "young" {
+	if err != nil || len(entries) != 2 || entries[0].Name() != "begun" || entries[1].Name() != "young" {
 		t.Errorf("there is %v, %v", entries, err)
 	}
 }

@@ -30,6 +30,13 @@ func newFiles(t *testing.T) (*gittest.Repo, Place) {
 	return r, p
 }
 
+// Of a new file nothing was taken away, whatever it skips.
+func TestE20ANewFileWeakensNothing(t *testing.T) {
+	r, p := newFiles(t)
+	r.Write("b_test.go", "func TestB(t *testing.T) {\n\tt.Skip()\n}\n")
+	want(t, p, "b_test.go added")
+}
+
 // To git a repository inside another one is one name, whether it is added or not.
 func TestE20NewFilesInARepositoryInside(t *testing.T) {
 	for name, do := range map[string]func(t *testing.T, r, inner *gittest.Repo){
@@ -142,6 +149,10 @@ func TestE7AFolderInsideThatCannotBeRead(t *testing.T) {
 	found, err := p.Look(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "permission denied") || len(found) != 1 {
 		t.Errorf("%v with %v", err, found)
+	}
+	p.Project.Config.Protect.Patterns = append(p.Project.Config.Protect.Patterns, "none")
+	if missing, err := p.Missing(t.Context()); err != nil || len(missing) != 1 || missing[0] != "none" {
+		t.Errorf("%v, missing %q", err, missing)
 	}
 }
 

@@ -17,6 +17,8 @@ func TestE20TheFileBehindALink(t *testing.T) {
 		_ = os.Remove(r.Path(name))
 		check(t, os.Symlink(target, r.Path(name)))
 	}
+	outside := gittest.Dir(t) + "/real.mk"
+	check(t, os.WriteFile(outside, []byte("1\n"), 0o600))
 	for name, tt := range map[string]struct {
 		before, do func(r *gittest.Repo)
 		want       []string
@@ -34,6 +36,7 @@ func TestE20TheFileBehindALink(t *testing.T) {
 		"of the person, not committed": {func(r *gittest.Repo) { r.Write("build/real.mk", "0\n") }, func(r *gittest.Repo) { r.Git("checkout", "-q", "build/real.mk") }, []string{"build/real.mk changed", "Makefile is a link to build/real.mk"}},
 		"a loop":                       {func(r *gittest.Repo) { link(r, "Makefile", "Makefile") }, func(r *gittest.Repo) { r.Write("build/real.mk", "2\n") }, nil},
 		"a folder":                     {func(r *gittest.Repo) { link(r, "build", "Makefile") }, func(r *gittest.Repo) { r.Write("build/real.mk", "2\n") }, nil},
+		"a file outside":               {func(r *gittest.Repo) { link(r, outside, "Makefile") }, func(*gittest.Repo) { check(t, os.WriteFile(outside, []byte("2\n"), 0o600)) }, nil},
 		"nothing":                      {func(r *gittest.Repo) { link(r, "nowhere", "Makefile") }, func(r *gittest.Repo) { r.Write("nowhere", "2\n") }, nil},
 		"a colleague's": {nil, func(r *gittest.Repo) {
 			dir := gittest.Dir(t) + "/other"
@@ -81,10 +84,49 @@ func TestE20TheFileBehindALink(t *testing.T) {
 	}
 }
 
+// A link is what it names, not what is read through it: the text behind it may be the name of the colleague's target.
+func TestE20ALinkToTheNameThatOthersLinkedTo(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("old.mk", "1\n", "new.mk", "1\n")
+	check(t, os.Symlink("old.mk", r.Path("Makefile")))
+	r.Commit("one")
+	r.Origin()
+	p := at(t, r, ".", "Makefile")
+	check(t, p.Begin(t.Context()))
+	relink := func(r *gittest.Repo, target string) {
+		check(t, os.Remove(r.Path("Makefile")))
+		check(t, os.Symlink(target, r.Path("Makefile")))
+	}
+	dir := gittest.Dir(t) + "/other"
+	r.Git("worktree", "add", "-q", "--detach", dir)
+	other := gittest.At(t, dir)
+	relink(other, "new.mk")
+	r.Git("update-ref", "refs/remotes/origin/main", other.Commit("theirs"))
+	r.Git("merge", "-q", "--ff-only", "refs/remotes/origin/main")
+	want(t, p)
+	r.Write("mine.mk", "new.mk")
+	relink(r, "mine.mk")
+	want(t, p, "Makefile changed")
+}
+
+// That a protected link leads to a file is told where the file is not protected itself.
+func TestE20AProtectedFileBehindALink(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("real.mk", "1\n")
+	check(t, os.Symlink("real.mk", r.Path("Makefile")))
+	r.Commit("one")
+	p := at(t, r, ".", "Makefile", "*.mk")
+	check(t, p.Begin(t.Context()))
+	r.Write("real.mk", "2\n")
+	want(t, p, "real.mk changed")
+}
+
 func TestDoubtsOfLinks(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("real", "1\n", "folder/x", "1\n")
-	for name, target := range map[string]string{"file": "real", "folder.link": "folder", "out": gittest.Dir(t) + "/x", "gone": "nowhere"} {
+	outside := gittest.Dir(t) + "/x"
+	check(t, os.WriteFile(outside, nil, 0o600))
+	for name, target := range map[string]string{"file": "real", "folder.link": "folder", "out": outside, "gone": "nowhere"} {
 		check(t, os.Symlink(target, r.Path(name)))
 	}
 	r.Commit("one")
@@ -94,4 +136,17 @@ func TestDoubtsOfLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"folder.link" + why, "gone" + why, "out" + why}, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// What a program weakens in itself is named too.
+func TestE20AnExecutableIsReadToo(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("check.sh", "go test ./...\n")
+	check(t, os.Chmod(r.Path("check.sh"), 0o755))
+	r.Commit("one")
+	p := at(t, r, ".", "check.sh")
+	check(t, p.Begin(t.Context()))
+	r.Write("check.sh", "go test ./... || true\n")
+	check(t, os.Chmod(r.Path("check.sh"), 0o755))
+	want(t, p, "check.sh changed", "added skip || true (check.sh:1)")
 }

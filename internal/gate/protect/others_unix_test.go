@@ -246,6 +246,17 @@ func TestE20ACommitThatIsGoneTellsNothing(t *testing.T) {
 	want(t, b.p, "tests/a changed")
 }
 
+// On another branch a file is another one, as long as the branch that the session found has what it had.
+func TestE20AnotherBranchWhileTheFirstIsKept(t *testing.T) {
+	b := newBoth(t, "sub", onTop)
+	b.Git("switch", "-q", "theirs")
+	want(t, b.p)
+	b.Git("branch", "-f", "feat", "theirs")
+	want(t, b.p, "tests/a changed")
+	b.Git("branch", "-D", "feat")
+	want(t, b.p, "tests/a changed")
+}
+
 // What git makes of both sides by itself is not the agent's.
 func TestE20BothSidesOfAMerge(t *testing.T) {
 	for name, tt := range map[string]struct {

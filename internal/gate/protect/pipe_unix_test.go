@@ -21,3 +21,13 @@ func TestE20APipeInThePlaceOfMergeHead(t *testing.T) {
 	check(t, syscall.Mkfifo(r.Path(".git/MERGE_HEAD"), 0o600))
 	want(t, p, "a_test.go changed")
 }
+
+// What nobody can read, nobody can approve.
+func TestE20APipeIsNotApproved(t *testing.T) {
+	r := gittest.New(t)
+	p := at(t, r, ".", "a_test.go")
+	check(t, syscall.Mkfifo(r.Path("a_test.go"), 0o600))
+	if all, err := p.At(t.Context(), []string{"a_test.go"}); err == nil {
+		t.Errorf("it is taken as %+v", all)
+	}
+}

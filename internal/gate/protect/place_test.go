@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -227,6 +228,17 @@ func TestADamagedBaseIsMadeAnew(t *testing.T) {
 	want(t, later, "a_test.go changed")
 }
 
+// What another version remembers is not understood: an agent is blocked once more.
+func TestAMemoryOfAnotherVersionIsNone(t *testing.T) {
+	p := at(t, gittest.New(t), ".", "a")
+	for version, want := range map[int]bool{1: true, 2: false} {
+		check(t, p.keep(memory{Version: version, NoGit: true}))
+		if got := p.memory(); got.NoGit != want || got.Version != 1 {
+			t.Errorf("of version %d: %+v", version, got)
+		}
+	}
+}
+
 func TestPruneForgetsOldSessions(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("a_test.go", "1\n")
@@ -237,9 +249,57 @@ func TestPruneForgetsOldSessions(t *testing.T) {
 	if _, err := p.load(); err != nil {
 		t.Error(err)
 	}
+	old := time.Now().Add(-31 * 24 * time.Hour)
+	check(t, os.Chtimes(p.dir(), old, old)) // a look changes the time of the file alone
+	Prune(p.StateDir, time.Now())
+	if _, err := p.load(); err != nil {
+		t.Error(err)
+	}
 	Prune(p.StateDir, time.Now().Add(31*24*time.Hour))
 	if _, err := p.load(); err == nil {
 		t.Error("it is still there")
+	}
+}
+
+// A person is to look at what an agent has stopped with, in this repository, as it is now.
+func TestE20WhatWaitsForAPerson(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a_test.go", "1\n", "b_test.go", "1\n")
+	r.Commit("one")
+	p := at(t, r, ".", "**/*_test.go")
+	check(t, p.Begin(t.Context()))
+	r.Write("a_test.go", "2\n")
+	m := p.memory()
+	var err error
+	m.Open, err = p.Look(t.Context())
+	check(t, err)
+	check(t, p.keep(m))
+	r.Write("b_test.go", "2\n") // since its stop
+
+	locate := func(string) *keeper.Project { return p.Project }
+	all := p.Wait(t.Context(), locate)
+	if len(all) != 1 || len(all[0].Touches) != 1 || all[0].Touches[0].String() != "a_test.go changed" || all[0].Before["a_test.go"] != "1\n" {
+		t.Fatalf("what waits is %+v", all)
+	}
+	other := at(t, gittest.New(t), ".", "**/*_test.go")
+	other.StateDir = p.StateDir
+	if all := other.Wait(t.Context(), locate); len(all) > 0 {
+		t.Errorf("in another repository %+v waits", all)
+	}
+
+	touch := all[0].Touches[0]
+	if text, err := p.Text(touch); text != "2\n" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	r.Write("a_test.go", "3\n")
+	if text, err := p.Text(touch); !errors.Is(err, ErrMoved) {
+		t.Errorf("after another edit: %q, %v", text, err)
+	}
+	r.Write("a_test.go", "\x00")
+	now, err := p.At(t.Context(), []string{"a_test.go"})
+	check(t, err)
+	if text, err := p.Text(now[0]); !errors.Is(err, ErrNoText) {
+		t.Errorf("of bytes: %q, %v", text, err)
 	}
 }
 
@@ -260,7 +320,9 @@ func TestDoubts(t *testing.T) {
 	r := gittest.New(t)
 	r.Write("a_test.py", "1\n", "p/b_test.py", "1\n", "p/q/c_test.py", "1\n", "jest.config.js", "1\n", "Makefile", "1\n", "p/Makefile", "1\n", ".gitignore", "ignored\n", "ignored/d_test.py", "1\n")
 	r.Commit("one")
+	r.Write(".gauntlet/e_test.py", "1\n") // approved as a whole
 	p := at(t, r, ".", "*_test.py", "jest.config.*", "Makefile", "p/*_test.py", "*.toml", "**/*_test.py")
+	p.Project.Approval = "approved"
 	got, err := p.Doubts(t.Context())
 	check(t, err)
 	if diff := cmp.Diff([]string{"*_test.py matches 1 file at the top of the project; **/*_test.py matches 3, in all folders"}, got); diff != "" {
@@ -319,6 +381,29 @@ func TestE20AnEmptyFileIsNotRenamed(t *testing.T) {
 	want(t, p, "a_test.go deleted")
 }
 
+// What git keeps and what is outside of the project is protected by no pattern.
+func TestE20WhatCannotBeProtected(t *testing.T) {
+	p := at(t, gittest.New(t), ".", "**", ".git/config", "../x")
+	for name, want := range map[string]bool{"a": true, "sub/.git": true, ".gitignore": true, ".git/config": false, "../x": false, ".": false, "": false} {
+		if got := p.protects(name); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}
+
+// A copy that the session found is not where a deleted file went, however alike the two are.
+func TestE20ACopyThatWasThereIsNoRename(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a_test.go", "1\n", "b_test.go", "1\n")
+	r.Commit("one")
+	p := at(t, r, ".", "**/*_test.go")
+	check(t, p.Begin(t.Context()))
+	check(t, os.Remove(r.Path("a_test.go")))
+	want(t, p, "a_test.go deleted")
+	r.Write("c_test.go", "1\n")
+	want(t, p, "a_test.go renamed to c_test.go")
+}
+
 // A colleague's content with another mode than theirs is not theirs.
 func TestE20AChmodOfWhatOthersBrought(t *testing.T) {
 	r := gittest.New(t)
@@ -336,4 +421,6 @@ func TestE20AChmodOfWhatOthersBrought(t *testing.T) {
 	want(t, p)
 	check(t, os.Chmod(r.Path("a_test.go"), 0o755))
 	want(t, p, "a_test.go changed")
+	r.Remove("a_test.go") // nor is it theirs that it is gone
+	want(t, p, "a_test.go deleted")
 }

@@ -23,6 +23,10 @@ func TestUnified(t *testing.T) {
 			"a\n1\n2\n3\n4\n5\n6\n7\nb\n", "A\n1\n2\n3\n4\n5\n6\n7\nb\nc\n",
 			[]string{"@@ -1,4 +1,4 @@", "-a", "+A", " 1", " 2", " 3", "@@ -7,3 +7,4 @@", " 6", " 7", " b", "+c"},
 		},
+		{ // as with diff -u, six lines between two changes do not make two hunks
+			"a\n1\n2\n3\n4\n5\n6\nb\n", "A\n1\n2\n3\n4\n5\n6\nB\n",
+			[]string{"@@ -1,8 +1,8 @@", "-a", "+A", " 1", " 2", " 3", " 4", " 5", " 6", "-b", "+B"},
+		},
 	} {
 		if diff := cmp.Diff(test.want, Unified(test.before, test.after)); diff != "" {
 			t.Errorf("%q to %q:\n%s", test.before, test.after, diff)

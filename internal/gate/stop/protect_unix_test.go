@@ -589,13 +589,13 @@ func TestE20ARebaseUnderWay(t *testing.T) {
 
 func TestE20TheQueueDoesNotAdvance(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{block, ""} {
+	for _, mode := range []string{block, "", block + "mode: observe\n"} {
 		scene := newProtected(t, mode, true)
 		write(t, scene.path("Makefile"), "")
 		s := scene.onStage()
 		s.give("/gsd:a", "/gsd:b")
 		stop := fields{"last_assistant_message": "done"}
-		if mode == "" { // it is told, and nothing more
+		if mode != block { // it is told, and nothing more
 			wantAllow(t, s.call(hook.Stop, stop), "Makefile changed")
 			s.wantQueue("done active")
 			continue

@@ -100,6 +100,23 @@ func TestHeadAtOfALongReflog(t *testing.T) {
 	}
 }
 
+// A reflog that is as long and says something else is another one.
+func TestAnotherReflogDoesNotGoOn(t *testing.T) {
+	r := gittest.New(t)
+	r.Commit("first")
+	known := ReflogOf(r.Dir)
+	r.Commit("second")
+	if !known.GoesOn(r.Dir) {
+		t.Error("it does not go on")
+	}
+	text, err := os.ReadFile(r.Path(".git/logs/HEAD"))
+	check(t, err)
+	r.Write(".git/logs/HEAD", strings.Replace(string(text), "first", "other", 1))
+	if known.GoesOn(r.Dir) {
+		t.Error("another one goes on")
+	}
+}
+
 // A session answers for what it merges, and for commits that it made by other means. What others
 // made stays theirs.
 func TestE12CommitsThatWereBroughtHere(t *testing.T) {
@@ -109,9 +126,18 @@ func TestE12CommitsThatWereBroughtHere(t *testing.T) {
 	}{
 		"a fast-forward": {func(r *gittest.Repo) { r.Git("merge", "-q", "feat") }, []string{"feat"}},
 		"a merge":        {func(r *gittest.Repo) { r.Commit("here"); r.Git("merge", "-q", "--no-ff", "-m", "merge", "feat") }, []string{"feat", "here", "merge"}},
-		"reset to it":    {func(r *gittest.Repo) { r.Git("reset", "-q", "--hard", "feat") }, []string{"feat"}},
-		"update-ref":     {func(r *gittest.Repo) { r.Git("update-ref", "HEAD", "feat") }, []string{"feat"}},
-		"of the branch":  {func(r *gittest.Repo) { r.Git("update-ref", "refs/heads/main", "feat") }, []string{"feat"}},
+		"a merge with a conflict": {func(r *gittest.Repo) {
+			r.Write("feat.txt", "here")
+			r.Commit("here")
+			if _, err := r.Try("merge", "feat"); err == nil {
+				t.Error("no conflict")
+			}
+			r.Write("feat.txt", "both")
+			r.Commit("merge")
+		}, []string{"feat", "here", "merge"}},
+		"reset to it":   {func(r *gittest.Repo) { r.Git("reset", "-q", "--hard", "feat") }, []string{"feat"}},
+		"update-ref":    {func(r *gittest.Repo) { r.Git("update-ref", "HEAD", "feat") }, []string{"feat"}},
+		"of the branch": {func(r *gittest.Repo) { r.Git("update-ref", "refs/heads/main", "feat") }, []string{"feat"}},
 		"commit-tree": {func(r *gittest.Repo) {
 			r.Git("reset", "-q", "--hard", r.Git("commit-tree", "-m", "plumbing", "-p", "HEAD", "HEAD^{tree}"))
 		}, []string{"plumbing"}},

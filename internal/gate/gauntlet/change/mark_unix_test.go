@@ -35,6 +35,15 @@ func TestMarkOfATreeThatCannotBeReadWhole(t *testing.T) {
 			touch: func(t *testing.T, r *gittest.Repo) { chmod(t, r, "data", 0o100) },
 			name:  "data", user: true,
 		},
+		"a folder in a repository within": {
+			hide: func(t *testing.T, r *gittest.Repo) {
+				r.Git("init", "-q", "in")
+				r.Write("in/data/x", "1", "in/y", "1")
+				chmod(t, r, "in/data", 0)
+			},
+			touch: func(t *testing.T, r *gittest.Repo) { chmod(t, r, "in/data", 0o100) },
+			name:  "in/data", user: true,
+		},
 		"a folder outside of git": {
 			hide: func(t *testing.T, r *gittest.Repo) {
 				r.Remove(".git")

@@ -63,6 +63,19 @@ func TestE13WhatComesAndGoesIsNotWork(t *testing.T) {
 			session: func(r *gittest.Repo) { r.Git("update-index", "--skip-worktree", "d/f"); r.Remove("d/f") },
 			want:    []string{"d/f"},
 		},
+		"a file that is deleted and marked, where a sparse checkout was": {
+			before:  func(r *gittest.Repo) { sparse(r); r.Git("sparse-checkout", "disable") },
+			session: func(r *gittest.Repo) { r.Git("update-index", "--skip-worktree", "d/f"); r.Remove("d/f") },
+			want:    []string{"d/f"},
+		},
+		"a file that a sparse checkout shows again, with another mode": {
+			before: sparse,
+			session: func(r *gittest.Repo) {
+				r.Git("sparse-checkout", "disable")
+				check(t, os.Chmod(r.Path("d/f"), 0o755))
+			},
+			want: []string{"d/f"},
+		},
 		"a file that is deleted beside a sparse checkout": {
 			before:  sparse,
 			session: func(r *gittest.Repo) { r.Remove("e/f") },

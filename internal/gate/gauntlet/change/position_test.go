@@ -123,7 +123,8 @@ func TestExplicitBaseMustExist(t *testing.T) {
 	empty := gittest.New(t)
 	plain := gittest.At(t, gittest.Dir(t))
 	made := filepath.Join(gittest.Dir(t), "made")
-	for _, base := range []string{"nope", "--output=" + made, "main; touch " + made, "-b", "main\x00"} {
+	r.Git("update-ref", "refs/remotes/origin/remote", "HEAD") // it is not called "remote"
+	for _, base := range []string{"nope", "remote", "--output=" + made, "main; touch " + made, "-b", "main\x00"} {
 		for name, repo := range map[string]*gittest.Repo{"repository": r, "no commit": empty, "no repository": plain} {
 			for _, ci := range []bool{false, true} {
 				_, err := open(t, repo).Position(t.Context(), Scope{Base: base, Explicit: true, CI: ci})

@@ -2,6 +2,7 @@ package change
 
 import (
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -43,6 +44,46 @@ func TestE20ARecordIsComparedByBytes(t *testing.T) {
 	}
 	if _, err := DecodeRecord(record.Encode()[:40]); err == nil {
 		t.Error("half a record was taken")
+	}
+}
+
+// What is too large to be read is known by its stat.
+func TestE20ARecordOfALargeFile(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "1", "large", "1")
+	check(t, os.Truncate(r.Path("large"), maxRead+1))
+	w := open(t, r)
+	record, err := w.Record(t.Context(), []string{"large", "a"})
+	check(t, err)
+	got, err := w.Differences(t.Context(), record, nil)
+	check(t, err)
+	if !slices.Equal(record.Names(), []string{"a", "large"}) || len(got) > 0 {
+		t.Errorf("the record of %q differs: %v", record.Names(), got)
+	}
+	check(t, os.Truncate(r.Path("large"), maxRead+2))
+	got, err = w.Differences(t.Context(), record, nil)
+	check(t, err)
+	if len(got) != 1 || got[0].Path != "large" || got[0].Is.Kind != Unreadable {
+		t.Errorf("got %v", got)
+	}
+}
+
+// What is known from elsewhere takes the place of what was read, if it makes sense.
+func TestARecordWithOtherStates(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "1", "b", "1")
+	record, err := open(t, r).Record(t.Context(), []string{"a", "b"})
+	check(t, err)
+	sum := record.State("a").Sum
+	other, err := record.With(map[string]State{"a": {}, "b": {"x", sum}, "c": {"l", sum}})
+	check(t, err)
+	if diff := cmp.Diff([]string{"b", "c"}, other.Names()); diff != "" || other.State("b") != (State{"x", sum}) || other.State("c") != (State{"l", sum}) {
+		t.Errorf("%v %v %s", other.State("b"), other.State("c"), diff)
+	}
+	for _, odd := range []State{{"f", sum[:62]}, {"f", "x" + sum[1:]}, {Unreadable, sum}} {
+		if _, err := record.With(map[string]State{"a": odd}); err == nil {
+			t.Errorf("%v was taken", odd)
+		}
 	}
 }
 

@@ -238,6 +238,9 @@ func TestTraceLeadsToWhatWasEditedALittle(t *testing.T) {
 	if traceOf(nil) != "" || Trace("").Leads(content) || Trace("nonsense").Leads(content) || len(traceOf([]byte(strings.Repeat("0123456789\n", 1000)))) != 8 {
 		t.Error("a trace of nothing, or nonsense, leads somewhere")
 	}
+	if traceOf([]byte("a\nb\n")).Leads([]byte("a\nc\n")) {
+		t.Error("half of a file is most of it")
+	}
 	if !traceOf([]byte("a\nb\n")).Leads([]byte("b\na\n")) {
 		t.Error("a short file is not known again")
 	}

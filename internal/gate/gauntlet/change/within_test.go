@@ -173,29 +173,32 @@ func TestE12WhatTheRemoteSquashedCounts(t *testing.T) {
 
 // What was amended or rebased here is shown once, as it is now.
 func TestE12WhatWasAmendedCountsOnce(t *testing.T) {
-	r := gittest.New(t)
-	r.Write("a", "1\n")
-	r.Commit("before")
-	r.Origin()
-	since := Start{Time: time.Now(), Reflog: ReflogOf(r.Dir)}
-	r.Write("a", "2\n", "secret", "1\n")
-	r.Commit("one")
-	r.Remove("secret")
-	r.Git("add", "-A")
-	r.Git("commit", "-q", "--amend", "-m", "two")
-	r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+	for _, text := range []string{"2\n", "2\n3\n"} { // as it was, or with more
+		r := gittest.New(t)
+		r.Write("a", "1\n")
+		r.Commit("before")
+		r.Origin()
+		since := Start{Time: time.Now(), Reflog: ReflogOf(r.Dir)}
+		r.Write("a", "2\n", "secret", "1\n")
+		r.Commit("one")
+		r.Remove("secret")
+		r.Write("a", text)
+		r.Git("add", "-A")
+		r.Git("commit", "-q", "--amend", "-m", "two")
+		r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
 
-	w := open(t, r)
-	p := position(t, w, Scope{})
-	made, err := w.Made(t.Context(), p, since)
-	check(t, err)
-	scope := Scope{Made: made}
-	if diff := cmp.Diff([]string{"a"}, changes(t, w, scope).Files); diff != "" {
-		t.Error(diff)
-	}
-	d, err := w.Diff(t.Context(), scope, p, everything, 1<<20)
-	check(t, err)
-	if n := strings.Count(string(d.Text), "diff --git"); n != 1 {
-		t.Errorf("%d files are shown\n%s", n, d.Text)
+		w := open(t, r)
+		p := position(t, w, Scope{})
+		made, err := w.Made(t.Context(), p, since)
+		check(t, err)
+		scope := Scope{Made: made}
+		if diff := cmp.Diff([]string{"a"}, changes(t, w, scope).Files); diff != "" {
+			t.Error(diff)
+		}
+		d, err := w.Diff(t.Context(), scope, p, everything, 1<<20)
+		check(t, err)
+		if n := strings.Count(string(d.Text), "diff --git"); n != 1 {
+			t.Errorf("%d files are shown\n%s", n, d.Text)
+		}
 	}
 }
