@@ -116,3 +116,30 @@ func TestNewSessionPrunes(t *testing.T) {
 		t.Errorf("(-want +left)\n%s", diff)
 	}
 }
+
+// Whatever we have kept goes, and so does the directory, unless it holds something else.
+func TestRemove(t *testing.T) {
+	ours := []string{
+		"supervisor-s.json", "supervisor-s.json.damaged", "supervisor-s.json.damaged-2", "supervisor-s-output.jsonl", ".supervisor-s.lock",
+		"hook-invocation.log", "hook-invocation.log.1", ".hook-invocation.lock", ".stopgate-12345.jsonl",
+	}
+	for _, name := range append(ours, "notes.txt", "supervisor-s.txt") {
+		d := At(filepath.Join(t.TempDir(), "a[b")) // which is no pattern
+		check(t, os.MkdirAll(d.path, 0o700))
+		if !d.Exists() {
+			t.Error("an empty one is ours")
+		}
+		check(t, os.WriteFile(d.join(name), nil, 0o600))
+		isOurs := slices.Contains(ours, name)
+		if d.Exists() != isOurs {
+			t.Errorf("%s: exists is %t", name, !isOurs)
+		}
+		check(t, d.Remove())
+		if exists(d.path) == isOurs || exists(d.join(name)) == isOurs {
+			t.Errorf("%s: removed is %t", name, !isOurs)
+		}
+	}
+	if At(filepath.Join(t.TempDir(), "missing")).Exists() {
+		t.Error("one that is not there exists")
+	}
+}
