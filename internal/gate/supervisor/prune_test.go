@@ -58,10 +58,12 @@ func TestPrune(t *testing.T) {
 	write(".supervisor-new.lock", ancient)                           // a lock is as old as its session
 	check(t, os.MkdirAll(d.join("supervisor-dir.json/full"), 0o700)) // cannot go, so its lock stays
 	age(t, d.join("supervisor-dir.json"), ancient)
+	check(t, os.Mkdir(d.join(litterPrefix+"dir"), 0o700)) // no file of ours
+	age(t, d.join(litterPrefix+"dir"), ancient)
 	write(".supervisor-dir.lock", ancient)
 
 	d.Prune(time.Now())
-	want := slices.Concat(stays, young, []string{".supervisor-new.lock", ".supervisor-dir.lock", "supervisor-dir.json"})
+	want := slices.Concat(stays, young, []string{".supervisor-new.lock", ".supervisor-dir.lock", "supervisor-dir.json", litterPrefix + "dir"})
 	slices.Sort(want)
 	if diff := cmp.Diff(want, fileNames(t, d)); diff != "" {
 		t.Errorf("(-want +left)\n%s", diff)
