@@ -29,6 +29,7 @@ func TestConsole(t *testing.T) {
 			rule + "\n[SUPERVISOR] 任务未完成 · task not complete\ntest\nit\nAgent 将根据反馈继续工作 · the agent continues with this feedback\n",
 		},
 		"text":            {func(c console) { c.upTo(maxSaid)("one\ntwo\n\n") }, "one\ntwo\n"},
+		"no more of it":   {func(c console) { say := c.upTo(10); say("1234567"); say("8901"); say("x"); say("y") }, "1234567\n[…]\n"},
 		"escapes":         {func(c console) { c.upTo(maxSaid)("\x1b[31mred\x1b[0m \x07bell"); c.say("%s", "a\x1b]0;title\x07b\nc") }, "red bell\nab c\n"},
 		"secrets":         {func(c console) { c.upTo(maxSaid)("use " + secret); c.say("%s", secret) }, "use [hidden]\n[hidden]\n"},
 		"colored secrets": {func(c console) { c.upTo(maxSaid)("sk-ant-\x1b[1m0123456789") }, "[hidden]\n"},

@@ -83,6 +83,15 @@ func TestLockThatIsNone(t *testing.T) {
 	}
 }
 
+// A state that cannot be read is not one that is not there.
+func TestStateThatCannotBeRead(t *testing.T) {
+	d := newDir(t)
+	check(t, os.WriteFile(d.path, nil, 0o600)) // a file in place of the directory
+	if s, err := d.Read(someSession); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("read %+v, %v", s, err)
+	}
+}
+
 func TestDirectoryBehindALink(t *testing.T) {
 	real := newDir(t)
 	check(t, os.MkdirAll(real.path, 0o700))

@@ -105,6 +105,9 @@ func TestGitFactsOfTheWholeRepository(t *testing.T) {
 	if f := gitFacts(t.Context(), repo.Path("folder"), repo.Env); f.Untracked != 2 {
 		t.Errorf("%+v", f)
 	}
+	if f := gitFacts(t.Context(), repo.Path(".git"), repo.Env); !strings.Contains(f.Note, "not a working tree") {
+		t.Errorf("in git's own directory: %+v", f)
+	}
 	if f := gitFacts(t.Context(), gittest.Dir(t), repo.Env); f.Note != "the work is not in a git repository" {
 		t.Errorf("outside: %+v", f)
 	}
@@ -154,5 +157,31 @@ func TestGateFacts(t *testing.T) {
 	check(t, os.Mkdir(files[0], 0o700))
 	if f := gateFacts(state, root, midday); !strings.Contains(f.Note, "read the ledger") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// A run that led to no gate is a run.
+func TestGateFactsOfARunWithoutGates(t *testing.T) {
+	state, root := t.TempDir(), t.TempDir()
+	check(t, ledger.Open(state, root).Update(t.Context(), func(s *ledger.State) error { s.Look = &ledger.Look{}; return nil }))
+	if diff := cmp.Diff(GateFacts{}, gateFacts(state, root, midday)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNewestPassIsTold(t *testing.T) {
+	const passes = 9
+	state, root := t.TempDir(), t.TempDir()
+	check(t, ledger.Open(state, root).Update(t.Context(), func(s *ledger.State) error {
+		for i := range passes {
+			s.Record(ledger.Run{Now: midday.Add(time.Duration(i) * time.Minute), Tree: "t", MaxRetries: 3, Gates: []ledger.GateRun{
+				{Job: "check:.:test", Kind: "check", Result: ledger.Passed, Key: strings.Repeat("k", i+1)},
+			}})
+		}
+		return nil
+	}))
+	want := GateFacts{Passes: passes, Passed: midday.Add((passes - 1) * time.Minute)}
+	if diff := cmp.Diff(want, gateFacts(state, root, midday.Add(time.Hour))); diff != "" {
+		t.Error(diff)
 	}
 }

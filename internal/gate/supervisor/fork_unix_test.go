@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/process/processtest"
 )
 
 // The reviewer gets a copy of the transcript with nothing of the project's memory in it, for as long as it runs.
@@ -40,6 +42,32 @@ func TestE9ForkIsOfACopy(t *testing.T) {
 	d.decides(Completed)
 	if args := strings.Split(d.given("args"), "\x00"); args[slices.Index(args, "--resume")+1] != someSession {
 		t.Errorf("the reviewer goes on with %q", args)
+	}
+}
+
+// A transcript that cannot be copied is no reason to go on with all that the session was told.
+func TestTranscriptThatCannotBeCopied(t *testing.T) {
+	d := newDesk(t)
+	d.stop.Payload.TranscriptPath = d.dir
+	if got := d.decides(Unavailable); !strings.Contains(got.Message, "is not a regular file") || d.calls() != 0 {
+		t.Errorf("%+v, %d reviews", got, d.calls())
+	}
+}
+
+// Half a copy of a conversation is not left behind.
+func TestFullDiskDuringTheCopy(t *testing.T) {
+	d := newDesk(t)
+	cmd := processtest.Child(t, "decide", d.dir, recorded(t, user(t, strings.Repeat("x", 7000))))
+	cmd.Env = append(cmd.Env, d.stop.Environ...)
+	cmd.Stderr = &d.stderr
+	out, err := cmd.Output()
+	check(t, err)
+	if !strings.HasPrefix(string(out), "unavailable: the work was not reviewed: copy the transcript: ") || d.calls() != 0 {
+		t.Errorf("decided %s after %d reviews\n%s", out, d.calls(), d.stderr.String())
+	}
+	left, err := filepath.Glob(filepath.Join(d.files().Path(), litterPrefix+"*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q (%v)", left, err)
 	}
 }
 

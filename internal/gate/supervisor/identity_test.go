@@ -78,9 +78,10 @@ func TestIdentity(t *testing.T) {
 // What cannot be told exactly is not known, and never the same as anything.
 func TestIdentityThatIsNotKnown(t *testing.T) {
 	for name, change := range map[string]func(r *gittest.Repo, s *session){
-		"not asked for":   func(_ *gittest.Repo, s *session) { s.Reuse = false },
-		"no git":          func(_ *gittest.Repo, s *session) { s.Environ = []string{"PATH="} },
-		"a damaged index": func(r *gittest.Repo, _ *session) { r.Write(".git/index", "junk") },
+		"not asked for":                    func(_ *gittest.Repo, s *session) { s.Reuse = false },
+		"no git":                           func(_ *gittest.Repo, s *session) { s.Environ = []string{"PATH="} },
+		"a damaged index":                  func(r *gittest.Repo, _ *session) { r.Write(".git/index", "junk") },
+		"a transcript that cannot be read": func(_ *gittest.Repo, s *session) { s.Payload.TranscriptPath = t.TempDir() },
 		"no place at all": func(_ *gittest.Repo, s *session) {
 			s.Project = nil
 			s.Payload.CWD = t.TempDir()

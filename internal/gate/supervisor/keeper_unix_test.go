@@ -350,9 +350,8 @@ func TestAloneNothingIsReused(t *testing.T) {
 	}
 	d.judges(Completed, 3)
 	d.judges(Completed, 3)
-	d.decides(Completed)
-	if d.calls() != 4 {
-		t.Errorf("%d reviews", d.calls())
+	if got := (Alone{d.keeper()}).Judge(t.Context(), d.call()); got.Reused || d.calls() != 4 {
+		t.Errorf("judged %+v after %d reviews", got, d.calls())
 	}
 }
 

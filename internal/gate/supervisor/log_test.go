@@ -63,15 +63,17 @@ func TestLogIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes")
 	}
-	d := newDir(t)
-	check(t, os.MkdirAll(d.path, 0o700))
-	check(t, os.WriteFile(d.LogFile(), []byte("old\n"), 0o644))
-	check(t, os.Chmod(d.LogFile(), 0o644)) // whatever the umask
-	check(t, d.Log(noon, "new"))
-	info, err := os.Stat(d.LogFile())
-	check(t, err)
-	if info.Mode().Perm() != 0o600 || !strings.HasPrefix(logText(t, d), "old\n2026") {
-		t.Errorf("%v: %s", info.Mode(), logText(t, d))
+	for _, mode := range []os.FileMode{0o644, 0o640, 0o604, 0o660} {
+		d := newDir(t)
+		check(t, os.MkdirAll(d.path, 0o700))
+		check(t, os.WriteFile(d.LogFile(), []byte("old\n"), mode))
+		check(t, os.Chmod(d.LogFile(), mode)) // whatever the umask
+		check(t, d.Log(noon, "new"))
+		info, err := os.Stat(d.LogFile())
+		check(t, err)
+		if info.Mode().Perm() != 0o600 || !strings.HasPrefix(logText(t, d), "old\n2026") {
+			t.Errorf("%v became %v: %s", mode, info.Mode(), logText(t, d))
+		}
 	}
 }
 

@@ -76,6 +76,15 @@ func TestPromptHasTheFirstRequestAndTheNewest(t *testing.T) {
 	}
 }
 
+func TestFailuresThatAreTooManyAreCounted(t *testing.T) {
+	for more, want := range map[int]bool{0: false, 2: true} {
+		g := GateFacts{Open: slices.Repeat([]GateFailure{{Job: "check:.:lint"}}, maxFailures+more)}
+		if got := slices.Contains(g.lines(), "… and 2 more open failures"); got != want {
+			t.Errorf("%d more: %q", more, g.lines())
+		}
+	}
+}
+
 // A file of instructions that says nothing about the answer must not cost its own
 // person the reviews: the contract follows whatever it says, and is the last thing.
 func TestContractIsAlwaysLast(t *testing.T) {

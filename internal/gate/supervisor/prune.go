@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,9 +84,13 @@ func (d Dir) forget(session string, now time.Time) {
 
 // own lists the files in the directory that have one of our names.
 func (d Dir) own() (files []string) {
-	for _, pattern := range []string{statePrefix + "*" + stateSuffix, statePrefix + "*" + outputSuffix, lockPrefix + "*" + lockSuffix, logName, logName + ".*"} {
-		found, _ := filepath.Glob(filepath.Join(d.path, pattern)) // the pattern is well formed
-		files = slices.Concat(files, found)
+	entries, _ := os.ReadDir(d.path) // none: there is nothing of ours
+	for _, entry := range entries {
+		name := entry.Name()
+		_, ofSession := sessionOf(name)
+		if ofSession || disposable(name) || name == logName || strings.HasPrefix(name, logName+".") || name == logLockName {
+			files = append(files, d.join(name))
+		}
 	}
 	return files
 }

@@ -58,10 +58,12 @@ func TestPrune(t *testing.T) {
 	write(".supervisor-new.lock", ancient)                           // a lock is as old as its session
 	check(t, os.MkdirAll(d.join("supervisor-dir.json/full"), 0o700)) // cannot go, so its lock stays
 	age(t, d.join("supervisor-dir.json"), ancient)
+	check(t, os.Mkdir(d.join(litterPrefix+"dir"), 0o700)) // no file of ours
+	age(t, d.join(litterPrefix+"dir"), ancient)
 	write(".supervisor-dir.lock", ancient)
 
 	d.Prune(time.Now())
-	want := slices.Concat(stays, young, []string{".supervisor-new.lock", ".supervisor-dir.lock", "supervisor-dir.json"})
+	want := slices.Concat(stays, young, []string{".supervisor-new.lock", ".supervisor-dir.lock", "supervisor-dir.json", litterPrefix + "dir"})
 	slices.Sort(want)
 	if diff := cmp.Diff(want, fileNames(t, d)); diff != "" {
 		t.Errorf("(-want +left)\n%s", diff)
@@ -114,5 +116,32 @@ func TestNewSessionPrunes(t *testing.T) {
 	want := []string{".supervisor-known.lock", ".supervisor-new.lock", "supervisor-known.json", "supervisor-new.json"}
 	if diff := cmp.Diff(want, fileNames(t, d)); diff != "" {
 		t.Errorf("(-want +left)\n%s", diff)
+	}
+}
+
+// Whatever we have kept goes, and so does the directory, unless it holds something else.
+func TestRemove(t *testing.T) {
+	ours := []string{
+		"supervisor-s.json", "supervisor-s.json.damaged", "supervisor-s.json.damaged-2", "supervisor-s-output.jsonl", ".supervisor-s.lock",
+		"hook-invocation.log", "hook-invocation.log.1", ".hook-invocation.lock", ".stopgate-12345.jsonl",
+	}
+	for _, name := range append(ours, "notes.txt", "supervisor-s.txt") {
+		d := At(filepath.Join(t.TempDir(), "a[b")) // which is no pattern
+		check(t, os.MkdirAll(d.path, 0o700))
+		if !d.Exists() {
+			t.Error("an empty one is ours")
+		}
+		check(t, os.WriteFile(d.join(name), nil, 0o600))
+		isOurs := slices.Contains(ours, name)
+		if d.Exists() != isOurs {
+			t.Errorf("%s: exists is %t", name, !isOurs)
+		}
+		check(t, d.Remove())
+		if exists(d.path) == isOurs || exists(d.join(name)) == isOurs {
+			t.Errorf("%s: removed is %t", name, !isOurs)
+		}
+	}
+	if At(filepath.Join(t.TempDir(), "missing")).Exists() {
+		t.Error("one that is not there exists")
 	}
 }

@@ -263,9 +263,15 @@ func TestSeries(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
+	told := ""
 	for i := range 3 {
 		if got := d.decides(LimitReached); got.Iteration != 2 || got.Feedback != "" || got.Again != (i > 0) {
 			t.Errorf("%+v", got)
+		}
+		if text := stateText(t, d.files(), someSession); i == 0 {
+			told = text
+		} else if text != told {
+			t.Errorf("nothing has changed, and %sbecame %s", told, text)
 		}
 	}
 	if s := d.state(); s.Count != 2 || s.Reviews != 2 {
@@ -277,6 +283,10 @@ func TestSeries(t *testing.T) {
 	}
 	if d.calls() != 3 {
 		t.Errorf("%d reviews", d.calls())
+	}
+	d.decides(NotCompleted)
+	if got := d.decides(LimitReached); got.Again {
+		t.Error("the person does not hear of the second series")
 	}
 }
 
@@ -398,6 +408,20 @@ func TestEnvironmentOfTheReviewer(t *testing.T) {
 	}
 }
 
+// Of the client's folders above the project the reviewer reads the person's own.
+func TestReviewerHasThePersonsMemory(t *testing.T) {
+	d := newDesk(t)
+	above := filepath.Dir(d.repo.Dir)
+	for dir, want := range map[string]bool{filepath.Join(above, ".claude"): true, d.dir: false} {
+		d.stop.Environ = append(d.stop.Environ, "CLAUDE_CONFIG_DIR="+dir)
+		d.decides(Completed)
+		args := d.given("args")
+		if got := !strings.Contains(args, `"`+above+`/.claude/**"`); got != want || !strings.Contains(args, `"`+d.repo.Dir+`/**"`) {
+			t.Errorf("with %s: %q", dir, args)
+		}
+	}
+}
+
 // A long prompt is no argument: the system would refuse it.
 func TestLongPromptIsRead(t *testing.T) {
 	d := newDesk(t)
@@ -444,6 +468,36 @@ func TestSecretsOfAReview(t *testing.T) {
 				t.Errorf("nothing was hidden: %q", texts)
 			}
 		})
+	}
+}
+
+// Why there is no review is told without secrets, too.
+func TestSecretsInReasons(t *testing.T) {
+	const secret = "sk-ant-0123456789"
+	for name, prepare := range map[string]func(d *desk){
+		"the session":  func(d *desk) { d.stop.Payload.SessionID = "../" + secret },
+		"the client":   func(d *desk) { d.stop.Environ = append(d.stop.Environ, "CCC_CLAUDE=/none/"+secret) },
+		"of two lines": func(d *desk) { d.acts("printf 'first-\\nsecond-half\\n' >&2; exit 1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.stop.Environ = append(d.stop.Environ, "ANTHROPIC_API_KEY="+secret, "PRIVATE_KEY=first-\nsecond-half")
+			prepare(d)
+			got := d.decide()
+			for _, text := range []string{got.Message, d.stderr.String(), logText(t, d.files())} {
+				if strings.Contains(text, secret) || strings.Contains(text, "second-half") || !strings.Contains(text, hidden) {
+					t.Errorf("%+v: %s", got, text)
+				}
+			}
+		})
+	}
+}
+
+func TestReasonIsBounded(t *testing.T) {
+	d := newDesk(t)
+	d.acts(`printf '{"type":"result","is_error":true,"result":"%09999d"}\n' 0`)
+	if got := d.decides(Unavailable); len(got.Message) > 400 || !strings.HasSuffix(got.Message, "0…") {
+		t.Errorf("%d bytes: %s", len(got.Message), got.Message)
 	}
 }
 
@@ -579,7 +633,7 @@ func childDecide(args []string) error {
 	}
 	k := &Keeper{StateDir: args[0], Now: time.Now, Stderr: os.Stderr}
 	d := k.Decide(context.Background(), Stop{
-		Payload: &hook.StopPayload{Base: hook.Base{SessionID: someSession, PromptID: "p1", CWD: args[0]}},
+		Payload: &hook.StopPayload{Base: hook.Base{SessionID: someSession, PromptID: "p1", CWD: args[0], TranscriptPath: args[1]}},
 		Environ: os.Environ(), Global: config.Supervisor{},
 	})
 	fmt.Printf("%s: %s%s\n", d.Status, d.Feedback, d.Message)
@@ -593,7 +647,7 @@ func TestFullDiskDuringAReview(t *testing.T) {
 	d.acts("ulimit -f unlimited 2>/dev/null; exec cat '" + d.path("stream") + "'")
 	d.plant(func(s *State) { s.PromptID = "p1" })
 	check(t, os.WriteFile(d.files().OutputFile(someSession), []byte(strings.Repeat("x", 5900)+"\n"), 0o600))
-	cmd := processtest.Child(t, "decide", d.dir)
+	cmd := processtest.Child(t, "decide", d.dir, "")
 	cmd.Env = append(cmd.Env, d.stop.Environ...)
 	cmd.Stderr = &d.stderr
 	out, err := cmd.Output()

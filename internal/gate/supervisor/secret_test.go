@@ -53,6 +53,7 @@ func TestHide(t *testing.T) {
 		"JSON":              {[]string{`A_KEY=a"b\c<d>é` + "\n" + `e`}, `{"x":"a\"b\\c<d>é\ne"}`, `{"x":"[hidden]"}`},
 		"JSON of Go":        {[]string{`A_KEY=abcdef<g>&`}, `{"x":"abcdef\u003cg\u003e\u0026"}`, `{"x":"[hidden]"}`},
 		"bearer":            {[]string{"MY_AUTH=Bearer abcdefgh"}, "token abcdefgh", "token [hidden]"},
+		"other schemes":     {[]string{"MY_AUTH=Basic abcdefgh", "MY_TOKEN=token 12345678"}, "abcdefgh 12345678", "[hidden] [hidden]"},
 		"headers":           {[]string{"ANTHROPIC_CUSTOM_HEADERS=X-Key: abcdefgh\nAuthorization: bearer 123:45678\r\nX-Short: a\nnone"}, "X-Key: abcdefgh bearer 123:45678 none", "X-Key: [hidden] bearer [hidden] none"},
 		"lower-case header": {[]string{"anthropic_custom_headers=X-Key:abcdefgh"}, "abcdefgh", "[hidden]"},
 		"like the cover":    {[]string{"A_KEY=[hidden]"}, "[hidden]", "[hidden]"},

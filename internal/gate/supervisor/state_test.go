@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -251,6 +252,8 @@ func TestStateWrittenByHand(t *testing.T) {
 		"negative":              {`{"count":-3,"reviews":-1,"refusals":-1}`, State{}},
 		"fraction":              {`{"count":3.9}`, State{Count: 3}},
 		"exponent":              {`{"count":1e1}`, State{Count: 10}},
+		"a series from above":   {`{"count":3,"series_from":9}`, State{Count: 3, From: 3}},
+		"a series from below":   {`{"count":3,"series_from":-9}`, State{Count: 3}},
 		"absurd":                {`{"count":1e9}`, State{Count: maxCount}},
 		"beyond numbers":        {`{"count":1e999}`, State{Count: maxCount}},
 		"as far below":          {`{"count":-1e999}`, State{}},
@@ -363,6 +366,32 @@ func TestTooLargeAState(t *testing.T) {
 	}
 	if got := stateText(t, d, someSession); got != before {
 		t.Errorf("left %.100s", got)
+	}
+}
+
+// What is as large as may be is read back.
+func TestLargestState(t *testing.T) {
+	smallest, err := encode(State{SessionID: someSession, PromptID: "x"}, nil)
+	check(t, err)
+	for over, fits := range map[int]bool{0: true, 1: false} {
+		text, err := encode(State{SessionID: someSession, PromptID: strings.Repeat("x", 1+maxState-len(smallest)+over)}, nil)
+		if _, _, read := decode(text, someSession); (err == nil) != fits || read != fits {
+			t.Errorf("%d bytes over: %v, read %t", over, err, read)
+		}
+	}
+}
+
+// A damaged state that cannot be kept is not written over.
+func TestDamageThatCannotBeKept(t *testing.T) {
+	d := newDir(t)
+	plant(t, d, someSession, "{")
+	check(t, os.MkdirAll(d.StateFile(someSession)+".damaged/full", 0o700))
+	for n := 2; n <= maxDamaged; n++ {
+		check(t, os.MkdirAll(fmt.Sprintf("%s.damaged-%d/full", d.StateFile(someSession), n), 0o700))
+	}
+	_, err := d.Update(t.Context(), someSession, noon, func(*State) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "move the damaged state aside: ") || stateText(t, d, someSession) != "{" {
+		t.Errorf("%v, and it holds %s", err, stateText(t, d, someSession))
 	}
 }
 

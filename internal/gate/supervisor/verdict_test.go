@@ -106,6 +106,7 @@ func TestInterpret(t *testing.T) {
 		{name: "prose", text: "  The tests are red.\n\nFix them. ", want: text("The tests are red.\n\nFix them.")},
 		{name: "a bare word", text: "true", want: text("true")},
 		{name: "blank", text: " \r\n\t\ufeff", want: Opinion{false, defaultFeedback, FromNothing}},
+		{name: "an empty object", structured: `{}`, want: Opinion{false, defaultFeedback, FromNothing}},
 		{name: "nothing", want: Opinion{false, defaultFeedback, FromNothing}},
 	}
 	for _, tt := range tests {

@@ -104,6 +104,7 @@ func TestLoadRefusesValues(t *testing.T) {
 		`{"settings":{"env":{"A":null}}}`:         `:1:25: settings.env.A must be a string, a number or a boolean, is null`,
 		`{"settings":{"env":{"A":["x"]}}}`:        `:1:25: settings.env.A must be a string, a number or a boolean, is an array`,
 		`{"settings":{"env":{"A":"s\u0000"}}}`:    `:1:25: settings.env.A must be without a NUL character`,
+		`{"supervisor":{"prompt_file":"\u0000"}}`: `:1:30: supervisor.prompt_file must be without a NUL character`,
 		`{"claude_args":["s\u0000"]}`:             `:1:17: claude_args[0] must be without a NUL character`,
 		`{"supervisor":{"max_iterations":1.5}}`:   `:1:33: supervisor.max_iterations must be a whole number from 1 to 100`,
 		`{"supervisor":{"max_cost_usd":1e999}}`:   `:1:31: supervisor.max_cost_usd must be above 0`,

@@ -11,11 +11,11 @@ func TestOverlay(t *testing.T) {
 	inherited := []string{
 		"PATH=/bin", "ANTHROPIC_API_KEY=old", "ANTHROPIC_MODEL=old", "CLAUDE_CODE_USE_BEDROCK=1", "CLAUDE_CODE_SKIP_VERTEX_AUTH=1",
 		"CLAUDE_CODE_OAUTH_TOKEN=old", "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR=3", "CLAUDE_CODE_SUBAGENT_MODEL=old", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR=4",
-		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_BIN=/b", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1", "CLAUDE_CODE_USE_POWERSHELL_TOOL=1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=5",
+		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_BIN=/b", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1", "CLAUDE_CODE_USE_POWERSHELL_TOOL=1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=5", "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1",
 		"X=1", "PATH=/usr/bin", "NEWLINE=a\nX=2", "EMPTY=",
 	}
 	others := []string{
-		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_BIN=/b", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1", "CLAUDE_CODE_USE_POWERSHELL_TOOL=1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=5",
+		"CLAUDE_CONFIG_DIR=/c", "CLAUDE_BIN=/b", "CLAUDE_CODE_DISABLE_TERMINAL_TITLE=1", "CLAUDE_CODE_USE_POWERSHELL_TOOL=1", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=5", "CLAUDE_CODE_SKIP_PROMPT_HISTORY=1",
 	}
 	end := []string{"NEWLINE=a\nX=2", "EMPTY="}
 	for _, tt := range []struct {
@@ -23,10 +23,10 @@ func TestOverlay(t *testing.T) {
 		provider map[string]string
 		want     []string
 	}{
-		{"the client's login", nil, slices.Concat([]string{"PATH=/usr/bin"}, inherited[1:14], []string{"X=1"}, end)},
-		{"something else", map[string]string{"X": "2", "Y": ""}, slices.Concat([]string{"PATH=/usr/bin"}, inherited[1:14], []string{"X=2"}, end, []string{"Y="})},
+		{"the client's login", nil, slices.Concat([]string{"PATH=/usr/bin"}, inherited[1:15], []string{"X=1"}, end)},
+		{"something else", map[string]string{"X": "2", "Y": ""}, slices.Concat([]string{"PATH=/usr/bin"}, inherited[1:15], []string{"X=2"}, end, []string{"Y="})},
 		{"a key", map[string]string{"ANTHROPIC_AUTH_TOKEN": "new"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=1"}, end, []string{"ANTHROPIC_AUTH_TOKEN=new"})},
-		{"a model", map[string]string{"ANTHROPIC_MODEL": "new"}, slices.Concat([]string{"PATH=/usr/bin", inherited[1]}, inherited[3:7], inherited[8:14], []string{"X=1"}, end, []string{"ANTHROPIC_MODEL=new"})},
+		{"a model", map[string]string{"ANTHROPIC_MODEL": "new"}, slices.Concat([]string{"PATH=/usr/bin", inherited[1]}, inherited[3:7], inherited[8:15], []string{"X=1"}, end, []string{"ANTHROPIC_MODEL=new"})},
 		{"a cloud", map[string]string{"CLAUDE_CODE_USE_VERTEX": "1", "X": "3"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=3"}, end, []string{"CLAUDE_CODE_USE_VERTEX=1"})},
 		{"a key of its own again", map[string]string{"ANTHROPIC_API_KEY": "new"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=1"}, end, []string{"ANTHROPIC_API_KEY=new"})},
 		{"a login's token", map[string]string{"CLAUDE_CODE_OAUTH_TOKEN": "new"}, slices.Concat([]string{"PATH=/usr/bin"}, others, []string{"X=1"}, end, []string{"CLAUDE_CODE_OAUTH_TOKEN=new"})},

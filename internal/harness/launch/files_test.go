@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/harness/settings"
 )
 
 func TestShadows(t *testing.T) {
@@ -47,7 +49,12 @@ func TestShadowsNameFilesAndKeysNeverValues(t *testing.T) {
 	if files := clientFiles(user, dir+"/linked"); !slices.ContainsFunc(files, func(f clientFile) bool { return f.path == local }) {
 		t.Errorf("in a linked worktree the main one's is missing: %v", files)
 	}
-	err := checkShadows(clientFiles(user, dir+"/git/sub"), &Config{Path: "/x/ccc.json"}, "glm", map[string]string{"ANTHROPIC_AUTH_TOKEN": "t0k3n"})
+	managed, err := settings.Path(settings.Managed, "")
+	must(t, err)
+	if files := clientFiles(user, dir); files[len(files)-1].path != managed {
+		t.Errorf("the administrator's is not the last: %v", files)
+	}
+	err = checkShadows(clientFiles(user, dir+"/git/sub"), &Config{Path: "/x/ccc.json"}, "glm", map[string]string{"ANTHROPIC_AUTH_TOKEN": "t0k3n"})
 	e, ok := errors.AsType[ConfigError](err)
 	if !ok {
 		t.Fatal(err)

@@ -24,6 +24,18 @@ func TestLaunchInsideASupervisedAgent(t *testing.T) {
 	}
 }
 
+// A client inside an agent that nobody supervises is supervised, and so is one outside any agent.
+func TestLaunchInsideNoSupervisedAgent(t *testing.T) {
+	for _, entry := range []string{"CLAUDECODE=1", IDVariable + "=01ARZ3NDEKTSV4RRFFQ69G5FAV"} {
+		p := newPlace(t, plainConfig).supervised()
+		p.environ = append(p.environ, entry)
+		plan := p.prepare("glm")
+		if value, _ := variable(plan, SupervisorVariable); value != "1" || !exists(p.settings) {
+			t.Errorf("%s: %s is %q", entry, SupervisorVariable, value)
+		}
+	}
+}
+
 // A script in the client's place that calls us would go on for ever.
 func TestClientThatStartsUsAgain(t *testing.T) {
 	p := newPlace(t, plainConfig)
@@ -50,11 +62,13 @@ func TestFirstUseLeavesOurOwnVariables(t *testing.T) {
 
 // The client's hooks look for it from wherever the agent has gone.
 func TestClientByARelativePath(t *testing.T) {
-	p := newPlace(t, plainConfig)
-	t.Chdir(filepath.Dir(p.clients))
-	p.environ = append(p.environ, "CCC_CLAUDE="+filepath.Join(filepath.Base(p.clients), "claude"))
-	plan := p.prepare("glm")
-	if value, _ := variable(plan, "CCC_CLAUDE"); value != filepath.Join(p.clients, "claude") {
-		t.Errorf("CCC_CLAUDE is %q", value)
+	for _, name := range []string{"CCC_CLAUDE", "CLAUDE_BIN"} {
+		p := newPlace(t, plainConfig)
+		t.Chdir(filepath.Dir(p.clients))
+		p.environ = append(p.environ, name+"="+filepath.Join(filepath.Base(p.clients), "claude"))
+		plan := p.prepare("glm")
+		if value, _ := variable(plan, name); value != filepath.Join(p.clients, "claude") {
+			t.Errorf("%s is %q", name, value)
+		}
 	}
 }

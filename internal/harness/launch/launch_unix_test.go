@@ -410,9 +410,9 @@ func TestDirectoriesAreMadeAbsolute(t *testing.T) {
 	p := newPlace(t, "")
 	t.Chdir(p.project)
 	write(t, plainConfig, p.project, "cfg", ConfigFile)
-	p.environ = append(p.environ, "CCC_CONFIG_DIR=cfg", "CCC_WORK_DIR=./state", "CLAUDE_CONFIG_DIR=/elsewhere")
+	p.environ = append(p.environ, "CCC_CONFIG_DIR=cfg", "CCC_WORK_DIR=./state", "CLAUDE_CONFIG_DIR=/elsewhere", "STOPGATE_STATE_DIR=s", "OJ_STATE_DIR=oj")
 	plan := p.supervised().prepare("glm")
-	for name, want := range map[string]string{"CCC_CONFIG_DIR": "cfg", "CLAUDE_CONFIG_DIR": "cfg", "CCC_WORK_DIR": "state"} {
+	for name, want := range map[string]string{"CCC_CONFIG_DIR": "cfg", "CLAUDE_CONFIG_DIR": "cfg", "CCC_WORK_DIR": "state", "STOPGATE_STATE_DIR": "s", "OJ_STATE_DIR": "oj"} {
 		if got, _ := variable(plan, name); got != filepath.Join(p.project, want) {
 			t.Errorf("%s is %s", name, got)
 		}
@@ -457,6 +457,57 @@ func TestDisabledHooksAreTold(t *testing.T) {
 	p.prepare()
 	if want := "nothing will be supervised: disableAllHooks in " + local; !strings.Contains(p.stderr.String(), want) {
 		t.Errorf("told %q", p.stderr.String())
+	}
+}
+
+// The provider's own settings may switch the hooks off.
+func TestHooksDisabledByTheProviderAreTold(t *testing.T) {
+	p := newPlace(t, `{"providers":{"glm":{"disableAllHooks":true}}}`).supervised()
+	p.prepare()
+	if want := "nothing will be supervised: disableAllHooks in " + p.settings; !strings.Contains(p.stderr.String(), want) {
+		t.Errorf("told %q", p.stderr.String())
+	}
+}
+
+func TestFaultOfTheGlobalConfigIsTold(t *testing.T) {
+	p := newPlace(t, plainConfig).supervised()
+	o := p.options()
+	o.GlobalConfig = write(t, "supervisor: 5\n", p.home, "config.yml")
+	_, err := Prepare(o)
+	must(t, err)
+	if want := "warning: " + o.GlobalConfig + ":1:13: "; !strings.Contains(p.stderr.String(), want) {
+		t.Errorf("told %q", p.stderr.String())
+	}
+}
+
+// Without its memory a provider's settings would stay for ever.
+func TestDamagedMemory(t *testing.T) {
+	p := newPlace(t, `{"providers":{"glm":{"model":"glm"},"kimi":{"model":"kimi"}}}`)
+	p.prepare("glm")
+	before := read(t, p.settings)
+	m, err := NewRegistry(p.state).memoryOf(p.settings)
+	must(t, err)
+	write(t, "{", m.file)
+	if _, err := Prepare(p.options("kimi")); !errors.Is(err, errMemory) || !strings.Contains(err.Error(), m.file) {
+		t.Errorf("got %v", err)
+	}
+	if got := read(t, p.settings) + read(t, m.file); got != before+"{" {
+		t.Errorf("left %s", got)
+	}
+}
+
+// What cannot be recorded is not put into the settings, and so the client does not start.
+func TestMemoryThatCannotBeWritten(t *testing.T) {
+	// In the settings the value fits into the largest file that there may be, in the memory it does not.
+	p := newPlace(t, `{"providers":{"glm":{"model":"`+strings.Repeat("x", 4040)+`"}}}`)
+	cmd := p.start()
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `trap '' XFSZ; ulimit -f 8; exec "$0"`, p.ccc()}
+	out, err := cmd.CombinedOutput()
+	if err == nil || cmd.ProcessState.ExitCode() != 98 || !strings.Contains(string(out), errMemory.Error()) {
+		t.Errorf("%v: %s", err, out)
+	}
+	if exists(p.settings) {
+		t.Error("the settings were written")
 	}
 }
 

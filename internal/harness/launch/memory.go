@@ -24,6 +24,9 @@ type memory struct {
 	file string
 }
 
+// memoryPrefix begins the name of the file of a memory.
+const memoryPrefix = "settings-"
+
 // errMemory says that what we would put into a settings file cannot be remembered.
 var errMemory = errors.New("cannot record which settings are the provider's")
 
@@ -31,7 +34,7 @@ var errMemory = errors.New("cannot record which settings are the provider's")
 // outside is an error: without it a provider's settings would stay for ever.
 func (r Registry) memoryOf(path string) (memory, error) {
 	path = resolved(path)
-	file := filepath.Join(r.dir, "settings-"+digest.Hex(path)[:32]+".json")
+	file := filepath.Join(r.dir, memoryPrefix+digest.Hex(path)[:32]+".json")
 	m, err := statefile.Read[memory](file, maxRecord)
 	m.Path, m.file = path, file
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -86,6 +86,14 @@ func TestEnvironmentOfProvider(t *testing.T) {
 	}
 }
 
+func TestUnset(t *testing.T) {
+	c := parsed(t, `{"settings":{"env":{"A":"$GONE"}},"providers":{"p":{"env":{"B":"$SET$EMPTY","C":"${GONE}$","D":"${"}}}}`)
+	getenv := func(name string) string { return map[string]string{"SET": "x"}[name] }
+	if diff := cmp.Diff([]string{"GONE", "EMPTY"}, c.Unset("p", getenv)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLiteralSurvivesExpansion(t *testing.T) {
 	for _, value := range []string{"", "$", "$$", "$A", "${A}", "a$", "$$A$$", "${"} {
 		got, err := expand(literal(value), func(string) (string, bool) { return "", false })

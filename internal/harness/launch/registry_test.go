@@ -180,12 +180,14 @@ func TestSweep(t *testing.T) {
 	}
 	write(t, "{", r.path(damaged))
 	other := write(t, "{}", r.dir, "settings-0123.json")
+	unreadable := journal.NewID()
+	must(t, os.Mkdir(r.path(unreadable), 0o700))
 	for settings, want := range map[string]bool{"/a": true, "/b": false, "/c": false} {
 		if got := r.supervises(settings); got != want {
 			t.Errorf("supervises(%s) = %t", settings, got)
 		}
 	}
-	for path, want := range map[string]bool{r.path(living): true, r.path(dead): false, r.path(damaged): false, other: true} {
+	for path, want := range map[string]bool{r.path(living): true, r.path(dead): false, r.path(damaged): false, r.path(unreadable): true, other: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: %v", filepath.Base(path), err)
 		}

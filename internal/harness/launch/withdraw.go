@@ -1,8 +1,10 @@
 package launch
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/statefile"
@@ -16,9 +18,13 @@ func Touched(stateDir, user string) (paths []string) {
 			paths = append(paths, user)
 		}
 	}
-	memories, _ := filepath.Glob(filepath.Join(NewRegistry(stateDir).dir, "settings-*.json"))
-	for _, file := range memories {
-		m, err := statefile.Read[memory](file, maxRecord)
+	dir := NewRegistry(stateDir).dir
+	entries, _ := os.ReadDir(dir) // none: nobody was launched
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), memoryPrefix) || filepath.Ext(entry.Name()) != ".json" {
+			continue
+		}
+		m, err := statefile.Read[memory](filepath.Join(dir, entry.Name()), maxRecord)
 		if err == nil && len(m.Put) > 0 && !slices.Contains(paths, m.Path) {
 			paths = append(paths, m.Path)
 		}

@@ -390,6 +390,14 @@ func TestApplyFixesItsOwnEntry(t *testing.T) {
 	same(t, "removed", get(t, path), `{"model":5}`)
 }
 
+// Two of ours would be two reviews.
+func TestApplyLeavesOneEntry(t *testing.T) {
+	const ours = `{"type":"command","command":"/usr/local/bin/ccc supervisor-hook","timeout":660}`
+	path := settingsPath(t, `{"hooks":{"Stop":[{"hooks":[`+ours+`,`+ours+`]}]}}`)
+	mustApply(t, path, Change{Supervisor: supervisor(ccc)})
+	same(t, "applied", get(t, path), `{"hooks":{"Stop":[{"hooks":[`+ours+`]}]}}`)
+}
+
 // Two kinds of entries share one file and one backup.
 func TestApplyAndInstallLeaveEachOtherAlone(t *testing.T) {
 	const before = "{\n  \"hooks\": { }\n}\n"

@@ -250,3 +250,21 @@ func BenchmarkDirect(b *testing.B) {
 		check(b, exec.Command("/bin/true", "hook", "Stop").Run())
 	}
 }
+
+// What is written in any other way is not started without a shell.
+func TestExactly(t *testing.T) {
+	for command, want := range map[string]bool{
+		ShellCommand(living, "hook", "Stop"):                  true,
+		ShellCommand(living, "hook", "SubagentStop"):          false,
+		ShellCommand(living) + "  hook Stop":                  false,
+		ShellCommand(living, "hook", "Stop") + " 2>log":       false,
+		"cd x; " + ShellCommand(living, "hook", "Stop"):       false,
+		ShellCommand("/gone/stopgate", "hook", "Stop"):        false,
+		Call{living, hook.Stop, time.Minute, ""}.Line():       true,
+		Call{living, hook.Stop, time.Minute, ""}.Line() + " ": false,
+	} {
+		if args, exact := (Entry{Event: hook.Stop, Command: command}).Exactly(); exact != want {
+			t.Errorf("%s: %t, %q", command, exact, args)
+		}
+	}
+}

@@ -148,6 +148,23 @@ func TestInstallRewritesWhereItStands(t *testing.T) {
 }
 
 // What keeps the client from waiting for our answer goes; a false is harmless.
+// A message that a person chose is shown on.
+func TestInstallKeepsAStatusMessage(t *testing.T) {
+	path := settingsPath(t)
+	mustInstall(t, path, newEntry(Call{Program, hook.Stop, time.Minute, ""}))
+	put(t, path, strings.Replace(get(t, path), statusMessage(hook.Stop), "wait", 1))
+	mustInstall(t, path, newEntry(Call{Program, hook.Stop, time.Hour, ""}))
+	if all := entriesIn(path); len(all) != 1 || all[0].Status != "wait" || all[0].Timeout != time.Hour {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestCheckOfWhatCannotBeRead(t *testing.T) {
+	if err := Check(t.TempDir(), []Entry{entry(hook.Stop)}); err == nil {
+		t.Error("a directory is no settings file")
+	}
+}
+
 func TestInstallUnspoils(t *testing.T) {
 	path := settingsPath(t, `{"hooks":{"Stop":[{"hooks":[{"async":true,"type":"command","command":"/opt/bin/stopgate","if":"Bash(ls)","args":["hook","Stop"],"timeout":1200,"asyncRewake":false,"once":true}]}]}}`)
 	if got := entriesIn(path)[0].Spoilt; !slices.Equal(got, []string{"async", "if", "once"}) {

@@ -64,6 +64,11 @@ func TestE14TheEntryCarriesItsTimeout(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
+	os.Remove(filepath.Join(root, "user", "settings.json"))
+	mustInstall(t, project, stop(newEntry(Call{living, hook.Stop, carried, ""}), time.Hour))
+	if got := Timeout(hook.Stop, carried, root); got != carried {
+		t.Errorf("the only one grants more: %v", got)
+	}
 	if got := Timeout(hook.Stop, time.Hour, root); got != time.Hour {
 		t.Errorf("carried, but in no file: %v", got)
 	}

@@ -148,3 +148,13 @@ func TestUninstallLeavesALinkInPlace(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A status line that a person wrote stays, also where there are no hooks of ours to take out.
+func TestUninstallLeavesAStatusLineAlone(t *testing.T) {
+	const mine = `{"statusLine":{"type":"command","command":"stopgate statusline"}}`
+	path := settingsPath(t, mine)
+	if mustUninstall(t, path) {
+		t.Error("reported as a change")
+	}
+	same(t, "uninstalled", get(t, path), mine)
+}

@@ -59,3 +59,11 @@ func TestIssue19OnlyTheHooksOfTheOtherToolGo(t *testing.T) {
 
 // isEvent knows an argument of a hook of conclaude.
 func isEvent(arguments []string) bool { return len(arguments) > 0 && known(arguments[0]) }
+
+func TestWithoutLeavesOurs(t *testing.T) {
+	const ours = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"stopgate hook Stop"}]}]}}`
+	after, gone, err := Without("settings.json", []byte(ours), func(Entry) bool { return true })
+	if err != nil || len(gone) > 0 || string(after) != ours {
+		t.Errorf("left %s, gone %v, %v", after, gone, err)
+	}
+}
