@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -302,6 +303,29 @@ func TestE6ACacheOfAGateThatRunsStays(t *testing.T) {
 	script := "mkdir .gauntlet/__pycache__; echo >.gauntlet/__pycache__/a.pyc; echo written; while ! test -e begun; do sleep 0.01; done; test -e .gauntlet/__pycache__/a.pyc"
 	if r := c.Run(t.Context(), process.Command{Args: process.Shell(script), Dir: root, Output: beside, Timeout: time.Minute}); !r.OK() {
 		t.Errorf("the first: %s", r)
+	}
+}
+
+// Where .gauntlet was deleted it is there until the last command has ended.
+func TestE6ADeletedDirectoryIsThereForAll(t *testing.T) {
+	c, root := contentOf(t, true)
+	live := filepath.Join(root, ".gauntlet")
+	check(t, os.RemoveAll(live))
+	beside := onWrite(func() {
+		if r := runIn(c, root, checkScript+" && touch begun"); !r.OK() {
+			t.Errorf("the second: %s", r)
+		}
+		if _, err := os.Lstat(live); err != nil {
+			t.Errorf("after the second: %v", err)
+		}
+	})
+	script := "echo ran >>runs; echo begins; while ! test -e begun; do sleep 0.01; done; " + checkScript + " >approved"
+	r := c.Run(t.Context(), process.Command{Args: process.Shell(script), Dir: root, Output: beside, Timeout: time.Minute})
+	if runs, err := os.ReadFile(filepath.Join(root, "runs")); !r.OK() || err != nil || string(runs) != "ran\n" {
+		t.Errorf("the first: %s, after %q, %v", r, runs, err)
+	}
+	if _, err := os.Lstat(live); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after both: %v", err)
 	}
 }
 
