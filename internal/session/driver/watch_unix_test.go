@@ -427,6 +427,43 @@ func TestSendersAreNotStartedAtOnce(t *testing.T) {
 	after(1, 2)
 }
 
+// What was seen of a queue does not end the one that took its place.
+func TestTheWatcherFailsOnlyWhatItSaw(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.started(mainSession).give("/gsd:a")
+	l := queue.Listed{Session: mainSession, Queue: s.queue(mainSession)}
+	w := &watcher{Driver: s.driver()}
+	before := positionOf(l.Queue)
+	before.queue = "the one before"
+	check(t, w.fail(l, before, "why"))
+	if !exists(s.file(mainSession, "")) {
+		t.Fatal("another queue has ended")
+	}
+	check(t, w.fail(l, positionOf(l.Queue), "why"))
+	if exists(s.file(mainSession, "")) {
+		t.Error("it has not ended")
+	}
+}
+
+// A person who writes a queue by hand is given time.
+func TestTheWatcherWaitsForAQueueThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.write(mainSession, "{")
+	at := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+	w := &watcher{Driver: s.driver(), pace: measured, sights: map[string]*sight{}}
+	w.Now = func() time.Time { return at }
+	l := queue.Listed{Session: mainSession, Err: errors.New("damaged")}
+	for _, left := range []bool{true, true, false} {
+		check(t, w.see(t.Context(), l))
+		if exists(s.file(mainSession, "")) != left {
+			t.Errorf("at %s it is not %t that it is left", at.Format(time.TimeOnly), left)
+		}
+		at = at.Add(measured.Dropped / 2)
+	}
+}
+
 // A variable of several lines cannot go into the command line that tmux keeps.
 func TestWhatAnotherWatcherKeeps(t *testing.T) {
 	w := &watcher{Driver: &Driver{Environ: []string{"SECRET=1", "PATH=/bin", "HOME=/a\n/b", "TMPDIR=", "STOPGATE_STATE_DIR=/s t"}}}
