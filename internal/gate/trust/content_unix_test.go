@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -292,15 +293,16 @@ type onWrite func()
 
 func (f onWrite) Write(text []byte) (int, error) { f(); return len(text), nil }
 
-// A cache that a gate has written stays while that gate runs, whatever begins meanwhile.
-func TestE6ACacheOfAGateThatRunsStays(t *testing.T) {
+// What a gate has written stays while that gate runs, whatever begins and ends meanwhile.
+func TestE6WhatAGateThatRunsWroteStays(t *testing.T) {
 	c, root := contentOf(t, false)
-	beside := onWrite(func() {
-		if r := runIn(c, root, "touch begun"); !r.OK() {
+	beside := onWrite(sync.OnceFunc(func() {
+		if r := runIn(c, root, "echo >.gauntlet/other"); !r.OK() {
 			t.Errorf("the second: %s", r)
 		}
-	})
-	script := "mkdir .gauntlet/__pycache__; echo >.gauntlet/__pycache__/a.pyc; echo written; while ! test -e begun; do sleep 0.01; done; test -e .gauntlet/__pycache__/a.pyc"
+		check(t, os.WriteFile(filepath.Join(root, "ended"), nil, 0o600))
+	}))
+	script := "mkdir .gauntlet/__pycache__; echo >.gauntlet/__pycache__/a.pyc; echo >.gauntlet/report; echo written; while ! test -e ended; do sleep 0.01; done; test -e .gauntlet/__pycache__/a.pyc && test -e .gauntlet/report"
 	if r := c.Run(t.Context(), process.Command{Args: process.Shell(script), Dir: root, Output: beside, Timeout: time.Minute}); !r.OK() {
 		t.Errorf("the first: %s", r)
 	}
