@@ -20,6 +20,7 @@ import (
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
 var check = checktest.OK
@@ -410,6 +411,25 @@ func TestExit2OfOtherEventsIsAFailureLikeAnyOther(t *testing.T) {
 	}
 	if v := judge(t, newCall(t, stopPayload, "  Stop:\n    - run: 'echo ''{\"decision\":\"block\"}'''\n")); v.Blocks() {
 		t.Errorf("got %+v", v)
+	}
+}
+
+// What a command printed before it was ended is not its answer.
+func TestACommandThatWasEndedDoesNotDeny(t *testing.T) {
+	said := process.Result{Code: 2, Stdout: []byte(`{"decision":"block","reason":"no"}`), Tail: "no"}
+	if got := denial(said); got != "no" {
+		t.Errorf("one that ended by itself: %q", got)
+	}
+	for name, end := range map[string]func(*process.Result){
+		"timed out":   func(r *process.Result) { r.TimedOut = true },
+		"cancelled":   func(r *process.Result) { r.Canceled = true },
+		"not started": func(r *process.Result) { r.Err = os.ErrNotExist },
+	} {
+		r := said
+		end(&r)
+		if got := denial(r); got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -261,6 +263,7 @@ func TestE6WhatAGateWritesBeside(t *testing.T) {
 		"a report":          `mkdir -p .gauntlet/out && echo 1 >.gauntlet/out/report && cat .gauntlet/out/report >/dev/null`,
 		"a temporary file":  `echo 1 >.gauntlet/tmp && rm .gauntlet/tmp`,
 		"the finder's file": `echo 1 >.gauntlet/.DS_Store`,
+		"an editor's lock":  `ln -sfn nobody@nowhere .gauntlet/.lock`,
 	} {
 		for _, enclaves := range []bool{true, false} {
 			c, root := contentOf(t, enclaves)
@@ -273,6 +276,69 @@ func TestE6WhatAGateWritesBeside(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A failure that something was written beside is not looked at a second time.
+func TestE6AFailureRunsOnce(t *testing.T) {
+	c, root := contentOf(t, true)
+	r := runIn(c, root, "echo ran >>runs; echo 1 >.gauntlet/report; exit 3")
+	if runs, err := os.ReadFile(filepath.Join(root, "runs")); err != nil || string(runs) != "ran\n" || r.Code != 3 {
+		t.Errorf("%s, after %q, %v", r, runs, err)
+	}
+}
+
+// onWrite is called with the output of a command.
+type onWrite func()
+
+func (f onWrite) Write(text []byte) (int, error) { f(); return len(text), nil }
+
+// What a gate has written stays while that gate runs, whatever begins and ends meanwhile.
+func TestE6WhatAGateThatRunsWroteStays(t *testing.T) {
+	c, root := contentOf(t, false)
+	beside := onWrite(sync.OnceFunc(func() {
+		if r := runIn(c, root, "echo >.gauntlet/other"); !r.OK() {
+			t.Errorf("the second: %s", r)
+		}
+		check(t, os.WriteFile(filepath.Join(root, "ended"), nil, 0o600))
+	}))
+	script := "mkdir .gauntlet/__pycache__; echo >.gauntlet/__pycache__/a.pyc; echo >.gauntlet/report; echo written; while ! test -e ended; do sleep 0.01; done; test -e .gauntlet/__pycache__/a.pyc && test -e .gauntlet/report"
+	if r := c.Run(t.Context(), process.Command{Args: process.Shell(script), Dir: root, Output: beside, Timeout: time.Minute}); !r.OK() {
+		t.Errorf("the first: %s", r)
+	}
+}
+
+// Where .gauntlet was deleted it is there until the last command has ended.
+func TestE6ADeletedDirectoryIsThereForAll(t *testing.T) {
+	c, root := contentOf(t, true)
+	live := filepath.Join(root, ".gauntlet")
+	check(t, os.RemoveAll(live))
+	beside := onWrite(func() {
+		if r := runIn(c, root, checkScript+" && touch begun"); !r.OK() {
+			t.Errorf("the second: %s", r)
+		}
+		if _, err := os.Lstat(live); err != nil {
+			t.Errorf("after the second: %v", err)
+		}
+	})
+	script := "echo ran >>runs; echo begins; while ! test -e begun; do sleep 0.01; done; " + checkScript + " >approved"
+	r := c.Run(t.Context(), process.Command{Args: process.Shell(script), Dir: root, Output: beside, Timeout: time.Minute})
+	if runs, err := os.ReadFile(filepath.Join(root, "runs")); !r.OK() || err != nil || string(runs) != "ran\n" {
+		t.Errorf("the first: %s, after %q, %v", r, runs, err)
+	}
+	if _, err := os.Lstat(live); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after both: %v", err)
+	}
+}
+
+// A command that is ended says so, whatever it has written by then.
+func TestE6ACancelledCommandIsNotWithheld(t *testing.T) {
+	c, root := contentOf(t, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := c.Run(ctx, process.Command{Args: process.Shell("echo >.gauntlet/config.yml; echo written; exec sleep 600"), Dir: root, Output: onWrite(cancel)})
+	if !r.Canceled || errors.Is(r.Err, ErrWithheld) {
+		t.Errorf("got %s", r)
 	}
 }
 

@@ -28,6 +28,11 @@ func TestE18TrustWithoutAGlobalConfig(t *testing.T) {
 	if global, err := LoadGlobal(missing, state); err != nil || !global.Enforces() {
 		t.Errorf("with a spare: %v, %v", global.Trust, err)
 	}
+	file := filepath.Join(t.TempDir(), "file")
+	check(t, os.WriteFile(file, nil, 0o600))
+	if global, err := LoadGlobal(missing, file); err != nil || global.Enforces() {
+		t.Errorf("a file in the place of the state directory: %v, %v", global.Trust, err)
+	}
 	off := filepath.Join(t.TempDir(), "config.yml")
 	check(t, os.WriteFile(off, []byte("trust: \"off\"\n"), 0o600))
 	if global, err := LoadGlobal(off, state); err != nil || global.Enforces() {

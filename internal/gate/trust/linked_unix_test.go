@@ -23,6 +23,27 @@ func linked(t *testing.T) (s Store, root string) {
 	return s, root
 }
 
+// Only a directory of the project is another one in another worktree.
+func TestWhereALinkLedInAnotherWorktree(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	root := filepath.Join(top, "project")
+	for _, dir := range []string{"project/tools/g", "shared/g"} {
+		check(t, os.MkdirAll(filepath.Join(top, dir), 0o755))
+	}
+	for target, want := range map[string]string{
+		"tools/g":     "/elsewhere/tools/g",
+		"../shared/g": filepath.Join(top, "shared/g"),
+	} {
+		live := filepath.Join(root, ".gauntlet")
+		check(t, os.Symlink(target, live))
+		if got := realDir("/elsewhere", linkedDir(root, live)); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+		check(t, os.Remove(live))
+	}
+}
+
 const callTarget = "sh tools/g/check.sh"
 
 // Commands may name the directory that .gauntlet leads to. Leading it elsewhere does not free the

@@ -323,6 +323,35 @@ func busy(t *testing.T, s *Store) (release func()) {
 	return release
 }
 
+func TestAsManyFilesAsThereMayBe(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxFiles {
+		check(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o600))
+	}
+	if files, err := readTree(dir); err != nil || len(files) != maxFiles {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// Nothing is changed while another process changes approvals.
+func TestChangesWaitForTheLock(t *testing.T) {
+	s, root := approved(t)
+	release := busy(t, &s)
+	defer release()
+	for name, change := range map[string]func() error{
+		"approve": func() error { return s.Approve(root, noon) },
+		"revoke":  func() error { return s.Revoke(root) },
+		"restore": func() error { _, err := s.Restore(root); return err },
+	} {
+		if err := change(); !errors.Is(err, lockfile.ErrBusy) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if st := standing(t, s, root); st.State != Approved {
+		t.Errorf("it is %s", st.State)
+	}
+}
+
 // A `stopgate trust` that hangs and a damaged copy together hang no hook and free no agent.
 func TestE6ADamagedCopyWhileTheLockIsHeld(t *testing.T) {
 	s, root := approved(t)

@@ -113,6 +113,18 @@ entry_points:
 	}
 }
 
+// A check counts as there only for the whole project, and two new ones never share a name.
+func TestIssue19AddingNamesChecksApart(t *testing.T) {
+	const before = "entry_points:\n  - path: src\n    checks:\n      - {name: test, command: npm test}\n"
+	const want = before + "  - path: .\n    checks:\n      - name: test-2\n        command: npm test\n      - name: test-3\n        command: go test\n"
+	checks := []*NewCheck{{Name: "test", Command: "npm test"}, {Name: "test", Command: "go test"}}
+	got, err := Add("config.yml", []byte(before), Additions{Checks: checks})
+	check(t, err)
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What cannot be added to as text is left alone, with the words to add by hand.
 func TestIssue19AddingRefusesWhatItCannotRead(t *testing.T) {
 	for _, before := range []string{

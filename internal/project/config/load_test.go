@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -263,6 +264,11 @@ func TestTooManyGates(t *testing.T) {
 	dir := t.TempDir()
 	write(t, mkdir(t, dir, "checks", "a.yml"), "command: x\n")
 	for i := range maxGateFiles {
+		if i == maxGateFiles-1 {
+			if _, err := LoadGates(dir, ".gauntlet", nil); err != nil {
+				t.Errorf("as many as there may be: %v", err)
+			}
+		}
 		name := filepath.Join(dir, "checks", "b"+strings.Repeat("b", i%30)+string(rune('a'+i/30%26))+string(rune('a'+i/780))+".yml")
 		if err := os.Link(filepath.Join(dir, "checks", "a.yml"), name); err != nil {
 			t.Skip(err)
@@ -271,6 +277,21 @@ func TestTooManyGates(t *testing.T) {
 	_, err := LoadGates(dir, ".gauntlet", nil)
 	if err == nil || filepath.ToSlash(err.Error()) != ".gauntlet/checks: has more than 1000 gates" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Whoever deletes files as told is left with one.
+func TestThreeFilesForOneGate(t *testing.T) {
+	_, err := LoadGates(files{"reviews/a.md": "x", "reviews/a.yaml": "prompt: x\n", "reviews/a.yml": "prompt: x\n"}.write(t), ".gauntlet", nil)
+	var faults *document.Faults
+	if !errors.As(err, &faults) || len(faults.All) != 2 {
+		t.Fatalf("got %v", err)
+	}
+	for i, file := range []string{"reviews/a.yaml", "reviews/a.yml"} {
+		got := faults.All[i]
+		if want := "delete this one or " + shownPath("reviews/a.md"); got.File != shownPath(file) || got.Hint != want {
+			t.Errorf("%s: %q, want %q", got.File, got.Hint, want)
+		}
 	}
 }
 

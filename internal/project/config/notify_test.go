@@ -52,6 +52,25 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+func TestNotifyPathMayBeTheHome(t *testing.T) {
+	got, err := ParseGlobal("config.yml", []byte("notify: {projects: [{path: ~/a}, {path: '~'}]}"))
+	if err != nil || len(got.Notify.Projects) != 2 || got.Notify.Projects[1].Path != "~" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	_, err = ParseGlobal("config.yml", []byte("notify:\n  projects:\n    - path: '~'\n    - path: ~/a\n"))
+	if want := `config.yml:4:13: path: is never used: "~" on line 3 matches first`; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// A slip in a service is one before a + too.
+func TestMisspeltServiceBeforeAPlus(t *testing.T) {
+	_, err := ParseGlobal("config.yml", []byte("notify: {urls: ['generix+https://h/x']}"))
+	if want := `config.yml:1:17: entry 1 of urls: "generix" is not a service`; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
 func TestLifecycleAndPrices(t *testing.T) {
 	got, err := ParseGlobal("config.yml", []byte("lifecycle: {when_daemon_down: block, max_agents: 3}\n"+
 		"prices: [{model: claude-x-*, input: 1, output: 2.5}, {model: y, input: 0, output: 0, cache_read: 0, cache_write: 1}]\n"))

@@ -67,6 +67,7 @@ func TestIssue19CommentingOutAKeyTakesNothingElse(t *testing.T) {
 		"entry_points:\n  - {path: a,\n     title: T}\n":                                 "",
 		"entry_points:\n  - {path: a,\n     title: T,\n     checks: [x]}\n":              "entry_points:\n  - {path: a,\n     # title: T,\n     checks: [x]}\n",
 		"title: &a x\nbase_branch: *a\n":                                                 "",
+		"log_dir: &a x\ntitle: &a y\nbase_branch: *a\n":                                  "",
 		"\"title\": T\r\nmode: observe\r\n":                                              "# \"title\": T\r\nmode: observe\r\n",
 		"title: T\rmode: observe\r":                                                      "# title: T\rmode: observe\r",
 		"mode: observe\ntitle:\n- a\n- b\nquiet: true\n":                                 "mode: observe\n# title:\n# - a\n# - b\nquiet: true\n",

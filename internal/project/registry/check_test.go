@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 
 		{"a token of the environment", in(`"gateway":{"transport":"openclaw-http","token_env":"SET"}`), nil, nil},
 		{"an empty variable", in(`"gateway":{"transport":"openclaw-http","token_env":"EMPTY"}`), []string{"gateway.token_env EMPTY is not set here"}, nil},
-		{"the variable that is meant without one", in(`"gateway":{"transport":"openclaw-http"}`), []string{"gateway.token_env OPENCLAW_GATEWAY_TOKEN is not set here"}, nil},
+		{"the variable that is meant without one", in(`"gateway":{"transport":"openclaw-http"}`), []string{"1:57: agents[0].gateway.token_env OPENCLAW_GATEWAY_TOKEN is not set here"}, nil},
 		{"a token of a file", in(`"gateway":{"transport":"openclaw-http","token_file":` + quote("file") + `}`), nil, nil},
 		{"a token at home", in(`"gateway":{"transport":"openclaw-http","token_file":"~/file"}`), nil, nil},
 		{"a directory at home", in(`"working_directory":"~/"`), nil, nil},
@@ -112,6 +112,12 @@ func TestCheck(t *testing.T) {
 			{"agent_id":"a","session_name":"a","gateway":{"transport":"session","session":"b"}},
 			{"agent_id":"b","session_name":"b","gateway":{"transport":"session","session":"c"}}]}`,
 			nil, nil,
+		},
+		{
+			"a way that ends where nobody is woken", `{"agents":[
+			{"agent_id":"a","session_name":"a","gateway":{"transport":"session","session":"b"}},
+			{"session_name":"b","gateway":{"transport":"session","session":"a"}}]}`,
+			[]string{"agents[1].agent_id is missing"}, nil,
 		},
 	} {
 		report := Check(put(t, tt.text), here(t, "SET=hush", "EMPTY=", "HOME="+dir))

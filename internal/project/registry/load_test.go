@@ -161,6 +161,8 @@ func TestLoadFaults(t *testing.T) {
 		{in(`"gateway":{"transport":"webhook"}`), "gateway.url is missing", "webhook needs it"},
 		{in(`"gateway":{"transport":"command"}`), "gateway.command is missing", ""},
 		{in(`"gateway":{"transport":"command","command":[]}`), "gateway.command must begin with a program", ""},
+		{in(`"gateway":{"transport":"command","command":["","x"]}`), "gateway.command must begin with a program", ""},
+		{in(`"gateway":{"transport":"command","command":["x","\u0000"]}`), "gateway.command must not contain a NUL character", ""},
 		{in(`"gateway":{"transport":"command","command":"x"}`), "gateway.command must be an array of strings", ""},
 		{in(`"gateway":{"transport":"session"}`), "gateway.session is missing", ""},
 		{in(`"gateway":{"transport":"session","session":""}`), "gateway.session must not be empty", ""},
@@ -170,6 +172,7 @@ func TestLoadFaults(t *testing.T) {
 		{in(`"gateway":{"transport":"webhook","url":"ftp://x"}`), "gateway.url must be a URL", ""},
 		{in(`"gateway":{"transport":"webhook","url":"http://u:p@x"}`), "gateway.url must not contain a user", ""},
 		{in(`"gateway":{"token_env":"A=B"}`), "gateway.token_env must be the name of a variable", ""},
+		{in(`"gateway":{"token_env":"$A"}`), "gateway.token_env must be the name of a variable", ""},
 		{in(`"gateway":{"token_env":"A","token_file":"f"}`), "gateway.token_file cannot be combined with token_env", ""},
 		{in(`"gateway":{"message_file":"yes"}`), "gateway.message_file must be a boolean, is a string", ""},
 	} {
@@ -261,7 +264,11 @@ func TestLoadOfManyFaults(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "agents[0].answers has 1001 rules, which is more than 1000") {
 		t.Error(err)
 	}
-	r, err := Load(put(t, `{"agents":[`+strings.Repeat(`{"agent_id":"a","session_name":"s"},`, maxAgents)+`{}]}`))
+	r, err := Load(put(t, `{"agents":[{"agent_id":"a","session_name":"s","answers":[`+strings.TrimSuffix(rules, ",")+`]}]}`))
+	if agent, _ := r.Find("s"); err != nil || len(agent.Answers) != maxRules {
+		t.Errorf("%d rules, %v", len(agent.Answers), err)
+	}
+	r, err = Load(put(t, `{"agents":[`+strings.Repeat(`{"agent_id":"a","session_name":"s"},`, maxAgents)+`{}]}`))
 	if err == nil || !strings.Contains(err.Error(), "agents has 2001 entries, which is more than 2000") || len(r.Agents()) != 0 {
 		t.Error(err)
 	}

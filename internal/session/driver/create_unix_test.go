@@ -429,8 +429,9 @@ func TestDelivered(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	w := s.ready(mainSession)
-	_, err := s.outside().Create(t.Context(), Order{Session: mainSession, Commands: []string{"/gsd:a"}, Key: "k1"})
-	check(t, err)
+	typed := func() { check(t, s.outside().Type(t.Context(), mainSession, "k1", "/gsd:a")) }
+	typed()
+	typed() // as by a sender that was killed before it noted that it had
 	delivered := func(key string) bool { return s.driver().queues().HasKey(mainSession, key) }
 	if !delivered("k1") || delivered("k2") {
 		t.Error("while it is there")
@@ -439,5 +440,8 @@ func TestDelivered(t *testing.T) {
 	w.stop("p1", "done")
 	if !delivered("k1") || delivered("k2") {
 		t.Error("when it is done")
+	}
+	if typed(); exists(s.file(mainSession, "")) {
+		t.Error("typed again")
 	}
 }

@@ -62,6 +62,29 @@ func TestMessageThatIsThereAlready(t *testing.T) {
 	}
 }
 
+// A queue that was written again may have the number, the size or the time of the file before it.
+func TestSameFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "queue")
+	look := func(text string, at int64) os.FileInfo {
+		t.Helper()
+		check(t, os.WriteFile(path, []byte(text), 0o600))
+		check(t, os.Chtimes(path, time.Time{}, time.Unix(at, 0)))
+		info, err := os.Stat(path)
+		check(t, err)
+		return info
+	}
+	first := look("one", 1)
+	if !same(look("two", 1), first) {
+		t.Error("nothing differs")
+	}
+	if same(look("one", 2), first) {
+		t.Error("another time")
+	}
+	if same(look("three", 1), first) {
+		t.Error("another size")
+	}
+}
+
 // A pane that is not ready is left alone. The next hook tries once more.
 func TestRuling39NotReady(t *testing.T) {
 	t.Parallel()

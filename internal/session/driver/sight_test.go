@@ -84,3 +84,16 @@ func TestDueCountsFromTheLastChange(t *testing.T) {
 		t.Error("not given up")
 	}
 }
+
+// A process that types has its time before another one is started.
+func TestDueLeavesATypistItsTime(t *testing.T) {
+	at := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+	s := &sight{position: position{command: 1, state: queue.Waiting}, began: at, driven: at}
+	s.note(finding{standing: free}, true, at)
+	if do, _ := s.due(measured, at.Add(again-1)); do != nothing {
+		t.Error("typed too early")
+	}
+	if do, _ := s.due(measured, at.Add(again)); do != typeIt {
+		t.Error("not typed")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -401,6 +402,74 @@ func TestTheWatcherHasLettersSent(t *testing.T) {
 	eventually(t, "a sender is started", func() bool { return s.senders() > before })
 	s.empty()
 	s.wantEnd(ended)
+}
+
+// A sender has its time before the next one is started, and so has that of the hook that wrote a letter.
+func TestSendersAreNotStartedAtOnce(t *testing.T) {
+	at, started := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC), 0
+	w := &watcher{Driver: &Driver{
+		StateDir: t.TempDir(),
+		Now:      func() time.Time { return at },
+		Send:     func() error { started++; return nil },
+	}}
+	after := func(d time.Duration, want int) {
+		t.Helper()
+		at = at.Add(d)
+		if w.resend(); started != want {
+			t.Errorf("%d were started, want %d", started, want)
+		}
+	}
+	after(0, 0)
+	check(t, w.outbox().Put(wake.Letter{AgentID: "warden", Kind: wake.Stop, Key: wake.Key("1"), Time: at}))
+	after(again-1, 0)
+	after(1, 1)
+	after(again-1, 1)
+	after(1, 2)
+}
+
+// What was seen of a queue does not end the one that took its place.
+func TestTheWatcherFailsOnlyWhatItSaw(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.started(mainSession).give("/gsd:a")
+	l := queue.Listed{Session: mainSession, Queue: s.queue(mainSession)}
+	w := &watcher{Driver: s.driver()}
+	before := positionOf(l.Queue)
+	before.queue = "the one before"
+	check(t, w.fail(l, before, "why"))
+	if !exists(s.file(mainSession, "")) {
+		t.Fatal("another queue has ended")
+	}
+	check(t, w.fail(l, positionOf(l.Queue), "why"))
+	if exists(s.file(mainSession, "")) {
+		t.Error("it has not ended")
+	}
+}
+
+// A person who writes a queue by hand is given time.
+func TestTheWatcherWaitsForAQueueThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.write(mainSession, "{")
+	at := time.Date(2026, 2, 20, 12, 0, 0, 0, time.UTC)
+	w := &watcher{Driver: s.driver(), pace: measured, sights: map[string]*sight{}}
+	w.Now = func() time.Time { return at }
+	l := queue.Listed{Session: mainSession, Err: errors.New("damaged")}
+	for _, left := range []bool{true, true, false} {
+		check(t, w.see(t.Context(), l))
+		if exists(s.file(mainSession, "")) != left {
+			t.Errorf("at %s it is not %t that it is left", at.Format(time.TimeOnly), left)
+		}
+		at = at.Add(measured.Dropped / 2)
+	}
+}
+
+// A variable of several lines cannot go into the command line that tmux keeps.
+func TestWhatAnotherWatcherKeeps(t *testing.T) {
+	w := &watcher{Driver: &Driver{Environ: []string{"SECRET=1", "PATH=/bin", "HOME=/a\n/b", "TMPDIR=", "STOPGATE_STATE_DIR=/s t"}}}
+	if got, want := w.kept(), []string{"PATH=/bin", "STOPGATE_STATE_DIR=/s t"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 // Were all processes of ours killed, the tmux server would start a watcher again.
