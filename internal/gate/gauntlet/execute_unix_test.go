@@ -332,6 +332,7 @@ func TestE11WhatAProofCovers(t *testing.T) {
 		"by a script with another name":    {command: "sh .gauntlet/s.sh.json", script: "git status\n", change: stage, again: true},
 		"by a script that make includes":   {command: "make -s t", script: "git status\n", change: stage, again: true},
 		"by a script of a script":          {command: "sh run.sh", script: "git status\n", change: stage, again: true},
+		"by a script of two scripts":       {command: "make -s u", script: "git status\n", change: stage, again: true},
 		"by a script from its own folder":  {command: "sh s.sh", more: []string{"working_directory: .gauntlet"}, script: "git status\n", change: stage, again: true},
 		"scripts that are not run":         {command: "true", script: "git status\n", change: stage},
 		"a base that moved, without git":   {command: "true", change: base},
@@ -345,7 +346,12 @@ func TestE11WhatAProofCovers(t *testing.T) {
 			counts, count := s.counter()
 			s.write(".gauntlet/s.sh", tt.script)
 			s.write(".gauntlet/s.sh.json", tt.script)
-			s.write("Makefile", "t:; sh .gauntlet/s.sh\n")
+			s.write("Makefile", "include mk/two.mk\nt:; sh .gauntlet/s.sh\n")
+			if strings.Contains(tt.command, "make -s u") {
+				s.write("Makefile", "include mk/two.mk\n")
+			}
+			s.write("mk/two.mk", "u:; sh deep/run.sh\n")
+			s.write("deep/run.sh", "sh .gauntlet/s.sh\n")
 			s.write("run.sh", "sh .gauntlet/s.sh\n")
 			s.write(".gauntlet/config.yml", "base_branch: origin/main\n"+oneCheck(counts+"; "+tt.command+" >/dev/null", tt.more...))
 			s.commit()

@@ -69,15 +69,22 @@ func gates(n int) string {
 
 // names lists gates, the first few of them.
 func names(results []GateResult) string {
-	if len(results) == 0 {
-		return "see the console log"
-	}
 	var ids []string
-	for _, r := range results {
-		ids = append(ids, r.Job)
+	for i := range results {
+		ids = append(ids, results[i].shown())
+	}
+	return listed(ids)
+}
+
+func listed(ids []string) string {
+	if len(ids) == 0 {
+		return "see the console log"
 	}
 	return strings.Join(plain.Few(ids, 8), ", ")
 }
+
+// shown is the gate's id in a sentence. An agent chooses the names of folders: they begin no line, and no fence.
+func (g *GateResult) shown() string { return strings.ReplaceAll(plain.Name(g.Job), "`", "'") }
 
 // warnings are those of a result; without words, skips are only counted.
 func warnings(r *Result, words bool) []string {
@@ -112,7 +119,7 @@ func complaints(results []GateResult, words bool) string {
 		if !words {
 			why = r.why()
 		}
-		out = append(out, r.Job+": "+why)
+		out = append(out, r.shown()+": "+why)
 	}
 	return strings.Join(plain.Few(out, 4), "; ")
 }

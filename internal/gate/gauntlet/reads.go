@@ -47,23 +47,49 @@ const baseVariable = "BASE_BRANCH"
 func (p *prover) leadsTo(job *Job) (base, scripts bool) {
 	dir, command := filepath.Join(p.Project.Root, filepath.FromSlash(job.Dir)), job.Check.Command
 	scripts = strings.Contains(command, paths.GauntletDir) || strings.Contains(dir+"/", "/"+paths.GauntletDir+"/")
-	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
+	words := wordsOf(command)
 	for tool, lookup := range need.Manifests() {
 		if slices.Contains(words, tool) {
 			words = append(words, lookup.Files...)
 		}
 	}
-	for _, word := range words {
-		if !filepath.IsAbs(word) {
-			word = filepath.Join(dir, word)
+	for read := map[string]bool{}; len(words) > 0 && len(read) < mostRead; words = words[1:] {
+		file := words[0]
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
 		}
-		if text, err := regular.Read(word, maxScript); err == nil {
-			base = base || strings.Contains(string(text), baseVariable)
-			scripts = scripts || strings.Contains(string(text), paths.GauntletDir)
+		text, err := regular.Read(file, maxScript)
+		if err != nil || read[file] {
+			continue
 		}
+		read[file] = true
+		base = base || strings.Contains(string(text), baseVariable)
+		scripts = scripts || strings.Contains(string(text), paths.GauntletDir)
+		words = append(words, namedIn(string(text))...)
 	}
 	return base, scripts
 }
+
+// wordsOf are what may be a file's name in a line of a shell, or in a file that such a line leads to.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
+}
+
+// namedIn are the words of a script that look like the name of another one, the first of many.
+func namedIn(script string) (names []string) {
+	for _, word := range wordsOf(script) {
+		if len(names) == mostRead {
+			break
+		}
+		if strings.ContainsAny(word, "./") && len(word) < 200 && !slices.Contains(names, word) {
+			names = append(names, word)
+		}
+	}
+	return names
+}
+
+// mostRead is how many files are read for one gate, and how many names are looked at in each.
+const mostRead = 64
 
 // maxScript is the longest script. What is longer is a program.
 const maxScript = 1 << 20

@@ -52,11 +52,12 @@ const reviewAdvice = "For each violation change only `\"status\"` and `\"result\
 
 // first are the names of the first of many gates. However long they are, the sentence with them fits.
 func first(failed []GateResult, most int) string {
-	some := slices.Clone(failed[:min(len(failed), most)])
+	some := failed[:min(len(failed), most)]
+	var ids []string
 	for i := range some {
-		some[i].Job = keeper.Shorten(some[i].Job, maxNames/len(some))
+		ids = append(ids, keeper.Shorten(some[i].shown(), maxNames/len(some)))
 	}
-	return names(some)
+	return listed(ids)
 }
 
 // maxNames is how many characters of our words may be names of gates.
@@ -76,7 +77,7 @@ func (f *frame) gate(g *GateResult, sharing int) {
 	for i, file := range files {
 		files[i] = plain.Name(file)
 	}
-	head := fmt.Sprintf("\n%s: %s", keeper.Shorten(g.Job, maxNames/2), plain.Cut(oneLine(g.Message), 200))
+	head := fmt.Sprintf("\n%s: %s", keeper.Shorten(g.shown(), maxNames/2), plain.Cut(oneLine(g.Message), 200))
 	if (len(files) == 0 || !f.Say("%s\nRead `%s`\n", head, strings.Join(files, "`, `"))) && !f.Say("%s\n", head) {
 		return
 	}

@@ -47,7 +47,7 @@ func failures(r *Result, room int) string {
 		body += failure(&gate, left/(len(failed)-i))
 	}
 	for _, gate := range r.with(GateCouldNotRun) {
-		line := fmt.Sprintf("- %s could not run: %s\n", gate.Job, plain.Cut(gate.Message, 200))
+		line := fmt.Sprintf("- %s could not run: %s\n", gate.shown(), plain.Cut(oneLine(gate.Message), 200))
 		if len(title)+len(body)+len(line)+len(end) <= room {
 			body += line
 		}
@@ -57,7 +57,7 @@ func failures(r *Result, room int) string {
 
 // failure is one gate, in at most room bytes.
 func failure(gate *GateResult, room int) string {
-	text := fmt.Sprintf("- %s: %s\n", gate.Job, plain.Cut(gate.Message, 300))
+	text := fmt.Sprintf("- %s: %s\n", gate.shown(), plain.Cut(oneLine(gate.Message), 300))
 	if gate.Kind == KindCheck && gate.Log != "" {
 		text += fmt.Sprintf("  log: `%s`\n", plain.Name(gate.Log))
 	}

@@ -49,6 +49,11 @@ func (j *Judgement) hold(held *keeper.Verdict) {
 	}
 }
 
+// sure reports whether the call may pass, and everything was checked.
+func (j Judgement) sure() bool {
+	return j.Blocked < 0 && !slices.ContainsFunc(j.Verdicts, func(v keeper.Verdict) bool { return v.Outcome == keeper.CouldNotRun })
+}
+
 // trees are those that keepers looked at.
 func (j Judgement) trees() (all []event.Tree) {
 	for _, v := range j.Verdicts {

@@ -156,13 +156,13 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	kc, place := c.look(ctx, payload, rec.Project, session)
 	kc.Raw = raw
 	judgement := c.decide(ctx, kc, place, busy)
-	if found && judgement.Blocked < 0 { // it still holds, and the other call has seen to what follows
+	if found && judgement.sure() { // it still holds, and the other call has seen to what follows
 		return c.adopt(rec, earlier)
 	}
 	answer := compose(payload.Event(), place, judgement)
 	note(&rec, place, judgement)
 	c.settle(ctx, kc, rec.Project, session, judgement)
-	if judgement.Blocked < 0 && !busy { // else the other call's answer decides what goes on
+	if judgement.Blocked < 0 && !busy && !found { // else the other call's answer decides what goes on
 		answer = c.goOn(ctx, kc, place, session, judgement, answer, &rec)
 	}
 

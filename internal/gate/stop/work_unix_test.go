@@ -1433,6 +1433,21 @@ func TestIssue19AnAllowIsNotAdoptedForOtherWork(t *testing.T) {
 	s.wantVerdict("chain", "passed", "adopted") // it is not counted again
 }
 
+// An entry whose own look could not run says so: what was allowed just before is no longer known to hold.
+func TestE14AnAllowIsNotAdoptedWithoutALook(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.Replace(untilGood, "test ! -e red", "sh -c './tool'", 1))
+	s.approve()
+	write(t, s.path("g"), "")
+	s.caller = "by hand"
+	s.stop(nil)
+	write(t, s.path("h"), "")
+	s.caller = "settings"
+	wantAllow(t, s.stop(nil), "could not run")
+	s.wantVerdict("gates", "could_not_run", "infrastructure_error")
+}
+
 // What a session did before we heard of it is not known: its first prompt is no beginning.
 func TestE13ASessionThatIsHeardOfLateHasNoBeginning(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,12 @@ func check(root string, environ []string, foreign func(place string) (who string
 	places := []string{root, filepath.Join(root, paths.GauntletDir), filepath.Join(root, paths.OddjobsDir)}
 	if inRepository {
 		places = append(places, top, filepath.Join(top, ".git"))
+		if gitDir, found := paths.GitDir(root); found { // of a worktree it is elsewhere
+			places = append(places, gitDir)
+		}
+		if common, _, found := paths.Repository(root); found {
+			places = append(places, common)
+		}
 	} else {
 		top = root
 	}

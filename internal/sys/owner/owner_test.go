@@ -39,6 +39,29 @@ func TestE18SomebodyElsesIsNotEntered(t *testing.T) {
 	}
 }
 
+// The repository of a worktree is where its .git leads.
+func TestE18SomebodyElsesRepositoryIsNotEntered(t *testing.T) {
+	top, root := project(t)
+	env := append(os.Environ(), "HOME="+t.TempDir())
+	theirs := filepath.Join(filepath.Dir(top), filepath.Base(top)+"-theirs", ".git")
+	gitDir := filepath.Join(theirs, "worktrees", "wt")
+	must(t, os.MkdirAll(gitDir, 0o755))
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(theirs)) })
+	must(t, os.Remove(filepath.Join(top, ".git")))
+	for name, text := range map[string]string{
+		filepath.Join(top, ".git"): "gitdir: " + gitDir + "\n", filepath.Join(gitDir, "commondir"): "../..\n",
+		filepath.Join(gitDir, "HEAD"): "ref: refs/heads/wt\n", filepath.Join(theirs, "HEAD"): "ref: refs/heads/main\n",
+	} {
+		must(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+	for _, place := range []string{gitDir, theirs} {
+		err := check(root, env, func(p string) (string, bool) { return "mallory", p == place })
+		if err == nil || !strings.Contains(err.Error(), "mallory") {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
+
 // What the kernel says, where this may be tried.
 func TestE18Owners(t *testing.T) {
 	if os.Geteuid() != 0 {
