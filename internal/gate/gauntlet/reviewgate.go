@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,7 +55,8 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 	})
 	r := g.weigh(job, slots, previous, same, g.sight(ctx, job, diff))
 	r.ended = !slices.ContainsFunc(slots, func(slot review.SlotResult) bool { return slot.Err != nil })
-	if r.Outcome == GateCouldNotRun && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	cutOff := func(slot review.SlotResult) bool { return slot.CutOff }
+	if r.Outcome == GateCouldNotRun && slices.ContainsFunc(slots, cutOff) {
 		g.cutOff(&r)
 	}
 	return r

@@ -3,6 +3,7 @@
 package gauntlet
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 )
@@ -223,6 +225,30 @@ func (s *scene) turns(answers ...string) {
 		script += " cat <<'END'\n" + answer + "\nEND\n;;\n"
 	}
 	s.program("codex", script+"*) exit 4;;\nesac\n")
+}
+
+// A review that is cut off by the deadline has failed if it has finished in time before, like a check.
+func TestE15AReviewThatIsCutOffHasFailed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before bool
+		want   Status
+	}{"it has finished before": {true, Failed}, "it never has": {false, InfrastructureError}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := reviewed(t, oneReview)
+			s.answer(allGood)
+			if tt.before {
+				s.want(Passed)
+			}
+			s.program("codex", "exec sleep 600")
+			s.write("src/f.go", "worse\n")
+			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // a busy machine starts the reviewer in it
+			defer cancel()
+			if r := Execute(ctx, s.options()); r.Status != tt.want {
+				t.Errorf("%s: %+v", r.Status, r.Gates)
+			}
+		})
+	}
 }
 
 // What one of two reviewers finds counts, though the other breaks.

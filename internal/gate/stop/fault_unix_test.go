@@ -283,7 +283,7 @@ func TestE21ARunnerThatVanishedHasFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newWork(t)
-			s.config("quiet: true\nstop_hook: {runner: [./tool], deadline: 10}\nentry_points: []\n")
+			s.config("quiet: true\nstop_hook: {runner: [./tool], deadline: 15}\nentry_points: []\n")
 			s.approve()
 			write(t, s.path("g"), "")
 			wantAllow(t, s.stop(nil), "runner")
@@ -300,7 +300,7 @@ func TestE21ARunnerThatVanishedHasFailed(t *testing.T) {
 // other one from it.
 func TestE15AGateThatWasNotStartedHasFailed(t *testing.T) {
 	t.Parallel()
-	const gates = "quiet: true\nallow_parallel: false\nbase_branch: origin/main\nstop_hook: {deadline: 10}\nentry_points:\n  - path: .\n    checks:\n" +
+	const gates = "quiet: true\nallow_parallel: false\nbase_branch: origin/main\nstop_hook: {deadline: 15}\nentry_points:\n  - path: .\n    checks:\n" +
 		"      - {name: watch, command: test ! -e slow || exec sleep 600}\n      - {name: t, command: test ! -e red}\n"
 	t.Run("it has finished in time before", func(t *testing.T) {
 		t.Parallel()

@@ -45,12 +45,23 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 	if err != nil {
 		err = p.why(s, result, err)
 	}
+	if err != nil && result.TimedOut && p.Review.Timeout == 0 {
+		err = noTime{err}
+	}
 
 	if s.spent != nil {
 		spent = s.spent(result.Stdout)
 	}
 	return answer, ending(text, keepRaw), spent, err
 }
+
+// errNoTime is why a reviewer was ended whose review has no timeout of its own: the run needs what is left of its time.
+var errNoTime = errors.New("the time of the run is nearly over")
+
+// noTime is an error that came of that.
+type noTime struct{ error }
+
+func (noTime) Is(target error) bool { return target == errNoTime }
 
 // patience is how long one reviewer may take. Half of what is left of the run goes to each,
 // so that there is time for the next where one hangs.

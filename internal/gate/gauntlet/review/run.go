@@ -44,8 +44,10 @@ type SlotResult struct {
 	// Tried are the adapters that could not review, and why.
 	Tried []Attempt
 	// Err says that nobody could review: nothing is known about the change.
-	Err  error
-	Cost event.Cost // of all that were asked, as far as they tell
+	Err error
+	// CutOff means that the time for the whole run ended a reviewer, and none answered.
+	CutOff bool
+	Cost   event.Cost // of all that were asked, as far as they tell
 }
 
 // Attempt is a reviewer that gave no answer.
@@ -157,9 +159,11 @@ func (p *panel) slot(ctx context.Context, n int) (result SlotResult) {
 			result.Cost = result.Cost.Plus(spent)
 		}
 		if err == nil {
+			result.CutOff = false
 			return result
 		}
 		result.Tried = append(result.Tried, Attempt{s.name, err.Error()})
+		result.CutOff = result.CutOff || errors.Is(err, errNoTime) || errors.Is(ctx.Err(), context.DeadlineExceeded)
 		if ctx.Err() != nil {
 			break
 		}
