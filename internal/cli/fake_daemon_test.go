@@ -802,6 +802,9 @@ func (f *fakePlane) AddJob(_ context.Context, a daemonapi.AddJob) (daemonapi.Job
 
 func (f *fakePlane) CancelJob(ctx context.Context, id string) (daemonapi.Job, error) {
 	j, err := f.Job(ctx, id)
+	if j.Status == "cancelled" {
+		return daemonapi.Job{}, api.Refusal("conflict", "job "+j.ID+" had ended before: it is cancelled; nothing was changed", "")
+	}
 	if j.Status = "cancelled"; j.Command == "away" {
 		j.Attempt, j.Host, j.Reason = 1, "vps", "cancelled by laptop while vps was asleep; it may still run there until vps is back"
 	}

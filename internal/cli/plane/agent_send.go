@@ -71,7 +71,7 @@ on_dead action. To end the whole run, use stopgate pipeline cancel or stopgate a
 
 Agents cannot run this command: they must not decide about other agents' work.
 
-Exit code 0: being killed, or it had already ended. 1: this is an agent's shell. 2: no such agent. Others
+Exit code 0: being killed, or it had already ended. 1: it has been replaced, or this is an agent's shell. 2: no such agent. Others
 are killed anyway. 3: the daemon could not be started, or the machine of the fleet that the agent is
 on does not answer.`,
 		Example:           `  stopgate agent kill 3f9a12bc`,

@@ -185,11 +185,11 @@ does not answer; nothing was changed, unless the message says that the outcome i
 		Args:              term.OneArg,
 		ValidArgsFunction: jobIDs,
 	}, func(ctx context.Context, p *Daemon, args []string) error {
-		if before, err := p.Job(ctx, args[0]); err == nil && endedJob(before.Status) {
-			return p.tell(before, "job "+shortID(before.ID)+" had already ended: "+before.Status)
-		}
 		j, err := insistOnFleet(ctx, p, func() (daemonapi.Job, error) { return p.CancelJob(ctx, args[0]) })
 		if err != nil {
+			if now, failed := p.Job(ctx, args[0]); failed == nil && endedJob(now.Status) {
+				return p.tell(now, "job "+shortID(now.ID)+" had already ended: "+now.Status)
+			}
 			return err
 		}
 		line := "job " + shortID(j.ID) + " is cancelled"

@@ -33,7 +33,7 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 	look := func(c command, needs []need.Need) {
 		ran := false
 		if c.job != nil {
-			_, ran = c.job.Ran(history)
+			_, ran = c.job.Ran(history, s.Project.Root)
 		}
 		for _, n := range needs {
 			text := plain.Line(n.Text)

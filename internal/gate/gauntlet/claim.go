@@ -29,6 +29,9 @@ func Committed(ctx context.Context, o Options) (commit string, err error) {
 	return p.Head, err
 }
 
+// ErrUncommitted is why a tree is not its commit.
+var ErrUncommitted = errors.New("not committed")
+
 func (e *execution) committed(ctx context.Context) (change.Position, error) {
 	position, err := e.tree.Position(ctx, change.Scope{Uncommitted: true})
 	switch {
@@ -42,7 +45,7 @@ func (e *execution) committed(ctx context.Context) (change.Position, error) {
 
 	names, err := e.tree.Uncommitted(ctx, position)
 	if err == nil && len(names) > 0 {
-		err = fmt.Errorf("not committed: %s", plain.Line(strings.Join(plain.Few(names, 5), ", ")))
+		err = fmt.Errorf("%w: %s", ErrUncommitted, plain.Line(strings.Join(plain.Few(names, 5), ", ")))
 	}
 	return position, err
 }

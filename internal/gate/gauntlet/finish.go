@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
@@ -53,7 +54,7 @@ func (e *execution) archive(r *Result) {
 	r.ConsoleLogPath = e.logs.Archived(r.ConsoleLogPath)
 	for i := range r.Gates {
 		g := &r.Gates[i]
-		if g.Log != "" {
+		if filepath.Dir(g.Log) == e.logs.Path() {
 			g.Log = e.logs.Archived(g.Log)
 		}
 		for j, file := range g.Reviews {

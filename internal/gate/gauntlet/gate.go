@@ -105,12 +105,11 @@ func (g gateRunner) createLog(job *Job) (*os.File, error) {
 	if err == nil {
 		return log, nil
 	}
-	spare := g.spareLogs().Apart(ids([]*Job{job}))
-	n, numbered := spare.NextRun()
-	if numbered != nil {
+	spare := g.spareLogs().Path()
+	if os.MkdirAll(spare, 0o700) != nil {
 		return nil, err
 	}
-	if log, spared := spare.CreateCheckLog(job.ID(), n); spared == nil {
+	if log, spared := os.CreateTemp(spare, logdir.Stem(job.ID())+".*.log"); spared == nil {
 		return log, nil
 	}
 	return nil, err
@@ -119,7 +118,7 @@ func (g gateRunner) createLog(job *Job) (*os.File, error) {
 // vanished makes a gate that could not be found a failed one, if it could be before: then
 // it is the work that has lost it.
 func (g gateRunner) vanished(r *GateResult) {
-	if before, known := r.job.Ran(g.history); known {
+	if before, known := r.job.Ran(g.history, g.Project.Root); known {
 		r.Outcome = GateFailed
 		r.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
 	}
@@ -127,6 +126,7 @@ func (g gateRunner) vanished(r *GateResult) {
 
 // cutOff makes a gate that did not end in time a failed one, if it did before.
 func (e *execution) cutOff(r *GateResult) {
+	r.unseen = true
 	before, known := r.job.Before(e.history)
 	if e.Limit.Shortened > 0 {
 		r.Outcome = GateFailed
@@ -139,6 +139,12 @@ func (e *execution) cutOff(r *GateResult) {
 	}
 	r.Outcome = GateFailed
 	r.Message += fmt.Sprintf("; it took %s before. If it needs longer now, %s", before.In.Round(time.Second), e.Limit.Advice())
+}
+
+// notReached makes a gate that there was no time to start a failed one.
+func (e *execution) notReached(r *GateResult) {
+	r.Outcome, r.unseen = GateFailed, true
+	r.Message += "; it finished in time before. Other gates took the time: " + e.Limit.Advice()
 }
 
 // environ is what gates run with, and more.

@@ -3,11 +3,13 @@ package gauntlet
 import (
 	"encoding/json"
 	"path"
+	"path/filepath"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/project/document"
 	"github.com/stopgate/stopgate/internal/sys/digest"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // Kind is what a gate is.
@@ -79,10 +81,12 @@ func (j *Job) definition() string {
 }
 
 // command names what the configuration has a check run, and where. Its Dir is not part of that: it
-// changes with what is in the tree, which agents write. A review has none.
+// changes with what is in the tree, which agents write. Of a review it names all that a person sets.
 func (j *Job) command() string {
 	if j.Check == nil {
-		return ""
+		review := *j.Review
+		review.Pos = document.Position{}
+		return hashOf(review)
 	}
 	return hashOf([]string{j.Check.Command, j.Check.WorkingDirectory})
 }
@@ -92,16 +96,17 @@ func (j *Job) Before(history ledger.Finishes) (last ledger.Finish, found bool) {
 	return history.Of(j.ID(), j.command())
 }
 
-// Ran is Before for the gate: of an entry point parent/*, that is the job of any of its folders. What could
-// run in one of them can run, and folders come, go and are renamed.
-func (j *Job) Ran(history ledger.Finishes) (last ledger.Finish, found bool) {
+// Ran is Before for the gate: of an entry point parent/*, that is also the job of a folder that is gone, for folders are
+// renamed. A folder that is there has a history of its own.
+func (j *Job) Ran(history ledger.Finishes, root string) (last ledger.Finish, found bool) {
 	if last, found = j.Before(history); found || !j.folder {
 		return last, found
 	}
 	for id, one := range history {
 		entry := entryOf(id)
-		sibling := jobID(j.Kind, entry, j.Gate().Name) == id && path.Dir(entry) == path.Dir(j.Entry)
-		if sibling && one.Command == j.command() && (!found || one.At.After(last.At)) {
+		sibling := entry != "." && jobID(j.Kind, entry, j.Gate().Name) == id && path.Dir(entry) == path.Dir(j.Entry)
+		gone := sibling && !disk.Exists(filepath.Join(root, filepath.FromSlash(entry)))
+		if gone && one.Command == j.command() && (!found || one.At.After(last.At)) {
 			last, found = one, true
 		}
 	}

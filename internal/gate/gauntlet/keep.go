@@ -47,6 +47,10 @@ func (e *execution) keepLogs(gates []GateResult) {
 		if err := keepFindings(g, now); err != nil {
 			e.say("note: cannot keep what %s found: %v", g.Job, err)
 		}
+		if g.kept != "" && filepath.Dir(g.Log) == e.spareLogs().Path() && filepath.Dir(g.Log) != e.logs.Path() {
+			_ = os.Remove(g.Log) // nothing else would: the kept one stays
+			g.Log = g.kept
+		}
 	}
 	pruneKept(dir, now)
 }

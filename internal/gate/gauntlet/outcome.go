@@ -50,6 +50,8 @@ type GateResult struct {
 	timedOut   bool
 	killed     bool   // by a signal, and not by us
 	ended      bool   // by itself, and said something
+	unseen     bool   // it failed without having looked at the tree
+	late       bool   // there was no time to start it
 	withheld   bool   // what was approved could not be given to it
 	kept       string // the copy of its log that stays; empty where there is none
 }

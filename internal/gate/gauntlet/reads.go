@@ -3,6 +3,8 @@ package gauntlet
 import (
 	"errors"
 	"io/fs"
+	"iter"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,37 +49,41 @@ const baseVariable = "BASE_BRANCH"
 func (p *prover) leadsTo(job *Job) (base, scripts bool) {
 	dir, command := filepath.Join(p.Project.Root, filepath.FromSlash(job.Dir)), job.Check.Command
 	scripts = strings.Contains(command, paths.GauntletDir) || strings.Contains(dir+"/", "/"+paths.GauntletDir+"/")
-	words := wordsOf(command)
-	for tool, lookup := range need.Manifests() {
+	words := slices.Collect(wordsOf(command))
+	manifests := need.Manifests()
+	for _, tool := range slices.Sorted(maps.Keys(manifests)) {
 		if slices.Contains(words, tool) {
-			words = append(words, lookup.Files...)
+			words = append(words, manifests[tool].Files...)
 		}
 	}
-	for read := map[string]bool{}; len(words) > 0 && len(read) < mostRead; words = words[1:] {
+	seen := map[string]bool{}
+	for read := 0; len(words) > 0 && read < mostRead; words = words[1:] {
 		file := words[0]
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(dir, file)
 		}
-		text, err := regular.Read(file, maxScript)
-		if err != nil || read[file] {
+		if seen[file] || slices.Contains([]string{".md", ".txt", ".lock"}, filepath.Ext(file)) {
 			continue
 		}
-		read[file] = true
-		base = base || strings.Contains(string(text), baseVariable)
-		scripts = scripts || strings.Contains(string(text), paths.GauntletDir)
-		words = append(words, namedIn(string(text))...)
+		seen[file] = true
+		if text, err := regular.Read(file, maxScript); err == nil {
+			read++
+			base = base || strings.Contains(string(text), baseVariable)
+			scripts = scripts || strings.Contains(string(text), paths.GauntletDir)
+			words = append(words, namedIn(string(text))...)
+		}
 	}
 	return base, scripts
 }
 
 // wordsOf are what may be a file's name in a line of a shell, or in a file that such a line leads to.
-func wordsOf(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
+func wordsOf(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
 }
 
 // namedIn are the words of a script that look like the name of another one, the first of many.
 func namedIn(script string) (names []string) {
-	for _, word := range wordsOf(script) {
+	for word := range wordsOf(script) {
 		if len(names) == mostRead {
 			break
 		}

@@ -78,6 +78,7 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 			Job: g.Job, Kind: string(g.Kind), Name: g.Name, Entry: g.Entry,
 			Definition: g.job.definition(),
 			Result:     ledger.Result(g.Outcome),
+			Unseen:     g.unseen,
 			Message:    g.Message,
 			Log:        g.Log,
 			Kept:       g.kept,

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
@@ -41,6 +42,7 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 		return job.result(GatePassed, "No changes to review")
 	}
 
+	began := time.Now()
 	slots := review.Run(ctx, review.Request{
 		Gate:     job.ID(),
 		Review:   job.Review,
@@ -56,10 +58,17 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 	r := g.weigh(job, slots, previous, same, g.sight(ctx, job, diff))
 	r.ended = !slices.ContainsFunc(slots, func(slot review.SlotResult) bool { return slot.Err != nil })
 	cutOff := func(slot review.SlotResult) bool { return slot.CutOff }
-	if r.Outcome == GateCouldNotRun && slices.ContainsFunc(slots, cutOff) {
+	if r.Outcome == GateCouldNotRun && slices.ContainsFunc(slots, cutOff) && g.starved(job, time.Since(began)) {
 		g.cutOff(&r)
 	}
 	return r
+}
+
+// starved reports whether a review that was cut off after some time was given too little of it: less than twice what
+// it took before. One that had more waited for its provider, which says nothing about the work.
+func (g gateRunner) starved(job *Job, had time.Duration) bool {
+	before, known := job.Before(g.history)
+	return g.Limit.Shortened > 0 || known && had < 2*before.In
 }
 
 // onRecord is what is known of earlier reviews, and whether they saw the same
@@ -172,6 +181,7 @@ func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []revi
 		slices.Reverse(file.Violations)
 		rest = slices.DeleteFunc(rest, func(v review.Violation) bool { return slices.Contains(file.Violations, v) })
 
+		g.logs.Ensure() // a check may have removed it
 		adapter := cmp.Or(slot.Adapter, "none")
 		path := g.logs.ReviewFile(job.ID(), adapter, slot.Slot, g.n, "json")
 		if err := atomicfile.Write(path, file.Encode(), 0o600); err != nil {

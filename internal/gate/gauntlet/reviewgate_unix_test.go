@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
 )
 
@@ -30,9 +31,14 @@ entry_points:
 // what it was asked.
 func reviewed(t *testing.T, config string) *scene {
 	s := newScene(t, config)
-	s.program("codex", "cat >"+s.state+"/asked; echo x >>"+s.state+"/asks; cat "+s.state+"/answer")
+	s.answers()
 	s.write("src/f.go", "bad\n")
 	return s
+}
+
+// answers makes the reviewer that says what the file answer holds.
+func (s *scene) answers() {
+	s.program("codex", "cat >"+s.state+"/asked; echo x >>"+s.state+"/asks; cat "+s.state+"/answer")
 }
 
 func (s *scene) answer(text string) {
@@ -227,21 +233,29 @@ func (s *scene) turns(answers ...string) {
 	s.program("codex", script+"*) exit 4;;\nesac\n")
 }
 
-// A review that is cut off by the deadline has failed if it has finished in time before, like a check.
+// A review that is cut off has failed if it was given less time than it needs, as when a check or a shorter timeout took
+// it. One that had more waits for its provider, and one without a quota has said so: neither is about the work.
 func TestE15AReviewThatIsCutOffHasFailed(t *testing.T) {
+	const hangs = "exec sleep 600"
 	for name, tt := range map[string]struct {
-		before bool
-		want   Status
-	}{"it has finished before": {true, Failed}, "it never has": {false, InfrastructureError}} {
+		before  time.Duration // how long it took; 0 where it never finished
+		program string
+		want    Status
+	}{
+		"starved":           {time.Minute, hangs, Failed},
+		"never finished":    {0, hangs, InfrastructureError},
+		"a slow provider":   {time.Millisecond, hangs, InfrastructureError},
+		"a quota that ends": {time.Minute, "echo 'usage limit reached' >&2; exec sleep 600", InfrastructureError},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := reviewed(t, oneReview)
-			s.answer(allGood)
-			if tt.before {
-				s.want(Passed)
+			job := &Job{Kind: KindReview, Entry: "src", Review: s.project().Gates.EntryPoints[0].Reviews[0]}
+			if tt.before > 0 {
+				ended := ledger.Finishes{job.ID(): {At: s.now, In: tt.before, Command: job.command()}}
+				must(t, ledger.OpenHistory(s.state, s.root).Add(t.Context(), ended))
 			}
-			s.program("codex", "exec sleep 600")
-			s.write("src/f.go", "worse\n")
+			s.program("codex", tt.program)
 			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second) // a busy machine starts the reviewer in it
 			defer cancel()
 			if r := Execute(ctx, s.options()); r.Status != tt.want {
@@ -249,6 +263,26 @@ func TestE15AReviewThatIsCutOffHasFailed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A review that was cut off has not seen the tree: the next one closes what it finds fixed, on the same tree.
+func TestE15AReviewThatIsCutOffJudgesNoTree(t *testing.T) {
+	s := reviewed(t, oneReview)
+	s.answer(violations("high", "it is bad"))
+	s.want(Failed)
+	s.write("src/f.go", "good\n")
+	job := &Job{Kind: KindReview, Entry: "src", Review: s.project().Gates.EntryPoints[0].Reviews[0]}
+	slow := ledger.Finishes{job.ID(): {At: s.now, In: time.Hour, Command: job.command()}}
+	must(t, ledger.OpenHistory(s.state, s.root).Add(t.Context(), slow))
+	s.program("codex", "exec sleep 600")
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	if r := Execute(ctx, s.options()); r.Status != Failed || len(r.Gates[0].Violations) != 1 {
+		t.Fatalf("%s: %+v", r.Status, r.Gates)
+	}
+	s.answers()
+	s.answer(allGood)
+	s.want(Passed)
 }
 
 // What one of two reviewers finds counts, though the other breaks.

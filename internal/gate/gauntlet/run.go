@@ -110,7 +110,7 @@ func (e *execution) robbed(ctx context.Context) bool {
 // owedTime reports whether a gate that there was no time to start is red: it has finished in time before.
 func (e *execution) owedTime(ctx context.Context, job *Job) bool {
 	_, finished := job.Before(e.history)
-	return e.robbed(ctx) || finished && errors.Is(ctx.Err(), context.DeadlineExceeded)
+	return finished && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
 // openConsole begins the log of a run's console.
@@ -165,11 +165,13 @@ func (e *execution) gates(ctx context.Context, v *view, jobs []*Job) []GateResul
 	}
 
 	for i, r := range ran {
-		if r.Outcome == GateNotStarted && e.owedTime(ctx, r.job) {
-			e.cutOff(&r)
-			e.console.finished(&r)
-		}
 		if r.Outcome == GateNotStarted {
+			switch {
+			case e.robbed(ctx):
+				e.cutOff(&r)
+			case r.late && e.owedTime(ctx, r.job):
+				e.notReached(&r)
+			}
 			e.console.finished(&r)
 			e.watch(Event{Finished: &r})
 		}

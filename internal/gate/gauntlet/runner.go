@@ -82,8 +82,8 @@ func (e *execution) startRunner(ctx context.Context, runner []string, log io.Wri
 	}
 
 	ended := ledger.Finishes{runnerJob: {At: e.Now().UTC(), In: p.Duration, Command: hashOf(runner)}}
-	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(ctx, ended); err != nil {
-		e.notes = append(e.notes, err.Error())
+	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(context.WithoutCancel(ctx), ended); err != nil {
+		e.told = append(e.told, err.Error())
 	}
 	status := classify(p.OK(), phrases)
 	gate.Outcome = GatePassed
@@ -100,7 +100,7 @@ func (e *execution) runnerVanished(ctx context.Context, runner []string, p proce
 	switch {
 	case cutOff && (known || e.Limit.Shortened > 0):
 		gate.Message += "; " + e.Limit.Advice()
-	case known && !p.Canceled:
+	case known && check.Missing(p, e.Project.Root):
 		gate.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
 	default:
 		return InfrastructureError

@@ -82,7 +82,7 @@ func (r *round) start(ctx context.Context, i int, do func()) {
 func (r *round) begin(ctx context.Context, i int, do func()) bool {
 	switch by := r.haltedBy(); {
 	case ctx.Err() != nil:
-		r.results[i].Message = "was not started: " + whyEnded(ctx)
+		r.results[i].Message, r.results[i].late = "was not started: "+whyEnded(ctx), true
 	case by != nil:
 		r.results[i].Message = "was not started: " + by.ID() + " failed and has fail_fast"
 	default:

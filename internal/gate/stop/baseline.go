@@ -3,6 +3,7 @@ package stop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -224,7 +225,7 @@ func (c *call) committed(ctx context.Context, kc *keeper.Call, trees []event.Tre
 		switch {
 		case err == nil:
 			found.passed = append(found.passed, commit)
-		case ctx.Err() == nil && tree.Tree != "":
+		case errors.Is(err, gauntlet.ErrUncommitted) && tree.Tree != "":
 			found.partial[tree.Root] = at
 		}
 	}

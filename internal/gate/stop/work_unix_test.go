@@ -97,9 +97,11 @@ func TestE1EveryStopIsJudged(t *testing.T) {
 
 func TestE1AStopThatIsNotJudgedIsTold(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ key, told string }{
-		"interval": {"run_interval_minutes: 5", "not checked: run_interval_minutes, 5 min left"},
-		"disabled": {"enabled: false", "not checked: stop_hook.enabled is false"},
+	for name, tt := range map[string]struct{ key, variable, told string }{
+		"interval":       {"run_interval_minutes: 5", "", "not checked: run_interval_minutes, 5 min left"},
+		"disabled":       {"enabled: false", "", "not checked: stop_hook.enabled is false"},
+		"by a variable":  {"enabled: true", "GAUNTLET_STOP_HOOK_ENABLED=false", "not checked: GAUNTLET_STOP_HOOK_ENABLED=false"},
+		"never verified": {"verify_fixes: false", "", "not checked: verify_fixes is false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newWork(t)
@@ -107,7 +109,15 @@ func TestE1AStopThatIsNotJudgedIsTold(t *testing.T) {
 			s.approve()
 			s.stop(nil)
 			write(t, s.path("red"), "")
-			wantAllow(t, s.stop(nil), tt.told)
+			again := fields{}
+			if name == "never verified" {
+				wantBlock(t, s.stop(nil), "check:.:t")
+				again["stop_hook_active"] = true
+			}
+			if tt.variable != "" {
+				s.env = append(s.env, tt.variable)
+			}
+			wantAllow(t, s.stop(again), tt.told)
 		})
 	}
 }

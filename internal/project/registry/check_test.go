@@ -117,7 +117,8 @@ func TestCheck(t *testing.T) {
 			"a way that ends where nobody is woken", `{"agents":[
 			{"agent_id":"a","session_name":"a","gateway":{"transport":"session","session":"b"}},
 			{"session_name":"b","gateway":{"transport":"session","session":"a"}}]}`,
-			[]string{"agents[1].agent_id is missing"}, nil,
+			[]string{"agents[1].agent_id is missing"},
+			nil,
 		},
 	} {
 		report := Check(put(t, tt.text), here(t, "SET=hush", "EMPTY=", "HOME="+dir))

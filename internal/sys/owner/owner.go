@@ -28,11 +28,10 @@ func check(root string, environ []string, foreign func(place string) (who string
 	places := []string{root, filepath.Join(root, paths.GauntletDir), filepath.Join(root, paths.OddjobsDir)}
 	if inRepository {
 		places = append(places, top, filepath.Join(top, ".git"))
-		if gitDir, found := paths.GitDir(root); found { // of a worktree it is elsewhere
-			places = append(places, gitDir)
-		}
-		if common, _, found := paths.Repository(root); found {
-			places = append(places, common)
+		if gitDir, found := paths.GitDir(root); found && paths.Canonical(paths.WorktreeOf(gitDir)) == paths.Canonical(top) {
+			// A worktree, whose repository leads back: no agent can write that into another user's.
+			common, _, _ := paths.Repository(root)
+			places = append(places, gitDir, common)
 		}
 	} else {
 		top = root

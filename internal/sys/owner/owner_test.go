@@ -50,7 +50,7 @@ func TestE18SomebodyElsesRepositoryIsNotEntered(t *testing.T) {
 	must(t, os.Remove(filepath.Join(top, ".git")))
 	for name, text := range map[string]string{
 		filepath.Join(top, ".git"): "gitdir: " + gitDir + "\n", filepath.Join(gitDir, "commondir"): "../..\n",
-		filepath.Join(gitDir, "HEAD"): "ref: refs/heads/wt\n", filepath.Join(theirs, "HEAD"): "ref: refs/heads/main\n",
+		filepath.Join(gitDir, "gitdir"): filepath.Join(top, ".git") + "\n", filepath.Join(gitDir, "HEAD"): "ref: refs/heads/wt\n", filepath.Join(theirs, "HEAD"): "ref: refs/heads/main\n",
 	} {
 		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
@@ -59,6 +59,10 @@ func TestE18SomebodyElsesRepositoryIsNotEntered(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "mallory") {
 			t.Errorf("%s: %v", place, err)
 		}
+	}
+	must(t, os.Remove(filepath.Join(gitDir, "gitdir"))) // then an agent could have made the file .git
+	if err := check(root, env, func(p string) (string, bool) { return "mallory", strings.HasPrefix(p, theirs) }); err != nil {
+		t.Error(err)
 	}
 }
 

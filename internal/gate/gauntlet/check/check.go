@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -98,8 +100,14 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 	})
 	return Result{
 		Passed: p.OK(), Ran: p.Ran(), Message: message(ctx, r, p), Tail: plain.Text(p.Tail), TimedOut: p.TimedOut, Killed: p.Killed(),
-		Err: p.Err, Missing: p.Missing() || p.Err != nil && !enterable(r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
+		Err: p.Err, Missing: Missing(p, r.Dir), CutOff: p.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded),
 	}
+}
+
+// Missing reports whether a command could not run because its program or its directory is not there, or cannot be used.
+func Missing(p process.Result, dir string) bool {
+	gone := errors.Is(p.Err, fs.ErrNotExist) || errors.Is(p.Err, exec.ErrNotFound) || errors.Is(p.Err, fs.ErrPermission)
+	return p.Missing() || gone || p.Err != nil && !enterable(dir)
 }
 
 // enterable reports whether a command can begin in a directory.

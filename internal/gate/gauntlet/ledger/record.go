@@ -96,9 +96,13 @@ func (g *GateRun) failure(run *Run, old Failure, open []review.Violation) Failur
 	if since.IsZero() {
 		since = run.Now
 	}
+	tree := run.Tree
+	if g.Unseen {
+		tree = ""
+	}
 	return Failure{
 		Job: g.Job, Kind: g.Kind, Name: g.Name, Entry: g.Entry,
-		Definition: g.Definition, Tree: run.Tree, Since: since, Last: run.Now,
+		Definition: g.Definition, Tree: tree, Since: since, Last: run.Now,
 		Message: g.Message, Log: g.Log, Kept: g.Kept, Violations: open, Files: g.Files,
 	}
 }

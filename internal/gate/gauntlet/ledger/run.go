@@ -35,6 +35,7 @@ type GateRun struct {
 	// nothing, as when the tree changed while the gate ran.
 	Key     string
 	Result  Result
+	Unseen  bool // it failed without having judged the tree
 	Message string
 	Log     string
 	Kept    string // the copy of the log that stays

@@ -70,6 +70,9 @@ func (d Dir) CheckLog(job string, n int) string {
 	return d.file(fmt.Sprintf("%s.%d.log", d.stem(job), n))
 }
 
+// Ensure makes the directory again where it is gone.
+func (d Dir) Ensure() { _ = d.make() }
+
 // CreateCheckLog makes the file CheckLog. The directory is made again where it is gone.
 func (d Dir) CreateCheckLog(job string, n int) (*os.File, error) {
 	const flags = os.O_CREATE | os.O_EXCL | os.O_WRONLY

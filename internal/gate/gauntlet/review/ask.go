@@ -45,7 +45,8 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 	if err != nil {
 		err = p.why(s, result, err)
 	}
-	if err != nil && result.TimedOut && p.Review.Timeout == 0 {
+	timedOut := result.TimedOut && p.Review.Timeout == 0 || result.Canceled && errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if err != nil && timedOut && !errors.Is(err, errQuota) {
 		err = noTime{err}
 	}
 
@@ -54,6 +55,9 @@ func (p *panel) ask(ctx context.Context, slot int, s seat) (answer Answer, raw s
 	}
 	return answer, ending(text, keepRaw), spent, err
 }
+
+// errQuota is what a reviewer says whose account is used up.
+var errQuota = errors.New("out of quota")
 
 // errNoTime is why a reviewer was ended whose review has no timeout of its own: the run needs what is left of its time.
 var errNoTime = errors.New("the time of the run is nearly over")
@@ -90,7 +94,7 @@ func (p *panel) why(s seat, result process.Result, err error) error {
 	if !limited {
 		return err
 	}
-	err = fmt.Errorf("out of quota: %s", line)
+	err = fmt.Errorf("%w: %s", errQuota, line)
 	if failed := p.quotas.usedUp(s.name, p.Now()); failed != nil {
 		return fmt.Errorf("%w (and this could not be recorded: %w)", err, failed)
 	}

@@ -163,7 +163,7 @@ func (p *panel) slot(ctx context.Context, n int) (result SlotResult) {
 			return result
 		}
 		result.Tried = append(result.Tried, Attempt{s.name, err.Error()})
-		result.CutOff = result.CutOff || errors.Is(err, errNoTime) || errors.Is(ctx.Err(), context.DeadlineExceeded)
+		result.CutOff = result.CutOff || errors.Is(err, errNoTime)
 		if ctx.Err() != nil {
 			break
 		}
