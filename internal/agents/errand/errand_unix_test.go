@@ -695,6 +695,20 @@ func TestBeginsOnce(t *testing.T) {
 	}
 }
 
+// What a removal that was killed has left is found whatever the directory is called.
+func TestRemoveRest(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[state]")
+	for _, name := range []string{goneMark + "one", "two"} {
+		check(t, os.MkdirAll(filepath.Join(dir, name), 0o700))
+	}
+	check(t, RemoveRest(dir))
+	left, err := os.ReadDir(dir)
+	check(t, err)
+	if len(left) != 1 || left[0].Name() != "two" {
+		t.Errorf("left %v", left)
+	}
+}
+
 func TestRemove(t *testing.T) {
 	s := newScene(t)
 	check(t, s.start("sleep 1000"))

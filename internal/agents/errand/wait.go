@@ -96,9 +96,9 @@ const goneMark = ".gone-"
 
 // RemoveRest removes what Remove has left that was killed, in the directory of all errands.
 func RemoveRest(dir string) error {
-	rest, err := filepath.Glob(filepath.Join(dir, goneMark+"*"))
+	rest, err := fs.Glob(os.DirFS(dir), goneMark+"*")
 	for _, gone := range rest {
-		err = errors.Join(err, os.RemoveAll(gone))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, gone)))
 	}
 	return err
 }

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +26,7 @@ func (f finder) hasManifest(dir string, n need.Need) bool {
 	if _, found := f.manifest(dir, n.Lookup); found {
 		return true
 	}
-	sources, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(n.Task, filepath.Ext(n.Task))+".*"))) // none of a bad pattern
+	sources, _ := fs.Glob(os.DirFS(dir), strings.TrimSuffix(n.Task, filepath.Ext(n.Task))+".*") // none of a bad pattern
 	return n.Task != "" && len(sources) > 0
 }
 

@@ -40,6 +40,7 @@ func TestE16ATaskRunnerHasItsManifest(t *testing.T) {
 		"made by eval":                     {command: "make test", files: map[string]string{"Makefile": "$(foreach t,a b,$(eval $(call rule,$t)))\n"}},
 		"a rule for all":                   {command: "make test", files: map[string]string{"Makefile": ".DEFAULT:\n\ttrue\n"}},
 		"make knows how to compile":        {command: "make hello", files: map[string]string{"hello.c": ""}},
+		"make compiles in a folder":        {command: "cd '[a]' && make hello", files: map[string]string{"[a]/hello.c": ""}},
 		"a command makes it before":        {command: "./configure && make lint", files: map[string]string{"configure": ""}, unsure: []string{"make lint"}},
 		"the line looks for it":            {command: "if [ -f Makefile ]; then make lint; fi"},
 		"a variable names more makefiles":  {command: "MAKEFILES=x make lint"},
