@@ -77,7 +77,7 @@ type Tree struct {
 	Within string `json:"within,omitempty"`
 	// Born is when git made the worktree: another one may have taken its place. Zero where that is not known.
 	Born int64 `json:"born,omitzero"`
-	// Observed means that the stop would have been refused only: the project or the user observes.
+	// Observed means that the stop was not refused, because the project or the user observes.
 	Observed bool `json:"observed,omitempty"`
 	// Missed means that a stop was refused because the tree is gone.
 	Missed bool `json:"missed,omitempty"`

@@ -81,7 +81,7 @@ func (j *Job) definition() string {
 }
 
 // command names what the configuration has a check run, and where. Its Dir is not part of that: it
-// changes with what is in the tree, which agents write. Of a review it names all that a person sets.
+// changes with what is in the tree, which agents write. For a review it names its whole definition.
 func (j *Job) command() string {
 	if j.Check == nil {
 		review := *j.Review

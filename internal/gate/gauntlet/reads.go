@@ -62,7 +62,7 @@ func (p *prover) leadsTo(job *Job) (base, scripts bool) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(dir, file)
 		}
-		if seen[file] || slices.Contains([]string{".md", ".txt", ".lock"}, filepath.Ext(file)) {
+		if seen[file] {
 			continue
 		}
 		seen[file] = true
@@ -81,13 +81,14 @@ func wordsOf(text string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$={}<>", r) })
 }
 
-// namedIn are the words of a script that look like the name of another one, the first of many.
+// namedIn are the words of a script that look like the name of another one, without texts for people; the first of many.
 func namedIn(script string) (names []string) {
 	for word := range wordsOf(script) {
 		if len(names) == mostRead {
 			break
 		}
-		if strings.ContainsAny(word, "./") && len(word) < 200 && !slices.Contains(names, word) {
+		text := slices.Contains([]string{".md", ".txt", ".lock"}, filepath.Ext(word))
+		if strings.ContainsAny(word, "./") && !text && len(word) < 200 && !slices.Contains(names, word) {
 			names = append(names, word)
 		}
 	}

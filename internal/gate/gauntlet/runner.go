@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/check"
@@ -100,13 +103,18 @@ func (e *execution) runnerVanished(ctx context.Context, runner []string, p proce
 	switch {
 	case cutOff && (known || e.Limit.Shortened > 0):
 		gate.Message += "; " + e.Limit.Advice()
-	case known && check.Missing(p, e.Project.Root):
+	case known && (check.Missing(p, e.Project.Root) || unusable(p.Err)):
 		gate.Message += fmt.Sprintf("; it ran here before, on %s", before.At.Local().Format(time.DateTime))
 	default:
 		return InfrastructureError
 	}
 	gate.Outcome = GateFailed
 	return Failed
+}
+
+// unusable reports whether a program could not be started because it is not there, or may not be executed.
+func unusable(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, syscall.EACCES)
 }
 
 func notRun(ctx context.Context, program string, p process.Result) string {

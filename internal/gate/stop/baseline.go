@@ -195,9 +195,9 @@ type commits struct {
 	partial map[string]string // for each tree that holds more or less, what Partial remembers of it
 }
 
-// committed finds the commits in which gates have passed: nobody is told that no gate has seen them. Beside anything that
-// is not committed, what passed is not the commit. Only git knows, and asking costs as much as the rest of the stop, so
-// the answer for a tree at a commit is remembered.
+// committed finds the commits in which gates have passed, so that a later stop does not report them as unchecked. If
+// anything is uncommitted, what passed is not the commit. Only git knows, and asking costs as much as the rest of the
+// stop, so the answer for a tree at a commit is remembered.
 func (c *call) committed(ctx context.Context, kc *keeper.Call, trees []event.Tree, session *footprint.Session) commits {
 	ctx, cancel := context.WithTimeout(ctx, min(lookPatience, c.left(c.timeout(kc.Payload, kc.Project))))
 	defer cancel()

@@ -156,7 +156,7 @@ func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Rep
 	kc, place := c.look(ctx, payload, rec.Project, session)
 	kc.Raw = raw
 	judgement := c.decide(ctx, kc, place, busy)
-	if found && judgement.sure() { // it still holds, and the other call has seen to what follows
+	if found && judgement.sure() { // it still holds, and the other call has done what follows
 		return c.adopt(rec, earlier)
 	}
 	answer := compose(payload.Event(), place, judgement)

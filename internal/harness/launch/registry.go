@@ -107,7 +107,7 @@ func (r Registry) tidy() {
 // sweep removes the records of clients that are gone, and returns the others. The
 // caller holds the launch lock.
 func (r Registry) sweep() (living []record) {
-	entries, _ := os.ReadDir(r.dir) // none: nobody was launched
+	entries, _ := os.ReadDir(r.dir) // a missing directory means that there were no launches
 	for _, entry := range entries {
 		id, isRecord := strings.CutSuffix(entry.Name(), ".json")
 		if !isRecord || validID(id) != nil {

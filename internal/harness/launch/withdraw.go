@@ -19,7 +19,7 @@ func Touched(stateDir, user string) (paths []string) {
 		}
 	}
 	dir := NewRegistry(stateDir).dir
-	entries, _ := os.ReadDir(dir) // none: nobody was launched
+	entries, _ := os.ReadDir(dir) // a missing directory means that there were no launches
 	for _, entry := range entries {
 		if !strings.HasPrefix(entry.Name(), memoryPrefix) || filepath.Ext(entry.Name()) != ".json" {
 			continue

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -106,8 +104,7 @@ func run(ctx context.Context, r Request, output io.Writer) Result {
 
 // Missing reports whether a command could not run because its program or its directory is not there, or cannot be used.
 func Missing(p process.Result, dir string) bool {
-	gone := errors.Is(p.Err, fs.ErrNotExist) || errors.Is(p.Err, exec.ErrNotFound) || errors.Is(p.Err, fs.ErrPermission)
-	return p.Missing() || gone || p.Err != nil && !enterable(dir)
+	return p.Missing() || p.Err != nil && !enterable(dir)
 }
 
 // enterable reports whether a command can begin in a directory.
