@@ -156,7 +156,7 @@ func TestExampleFixAnIssue(t *testing.T) {
 // leaves checks that of the worktrees of an example none is left, and of the branches these.
 func (p *plane) leaves(branches ...string) {
 	p.t.Helper()
-	eventually(p.t, "the worktrees are gone", func() bool { return strings.Count(p.git("worktree", "list"), "\n") == 1 })
+	p.cleared(0)
 	got := strings.Fields(p.git("for-each-ref", "--format=%(refname:short)", "refs/heads"))
 	if want := append(branches, "main"); !cmp.Equal(got, want) {
 		p.t.Errorf("branches: %q, want %q", got, want)

@@ -78,11 +78,18 @@ func (p *plane) ended(id string) api.Owner {
 	return o
 }
 
-// cleared waits until no workspace is left but those that are kept.
+// cleared waits until no worktree is left but those that are kept.
 func (p *plane) cleared(kept int) {
 	p.t.Helper()
-	eventually(p.t, "the workspaces are removed", func() bool {
-		return strings.Count(p.git("worktree", "list", "--porcelain"), "\nHEAD ") == kept+1
+	var listed result
+	defer func() {
+		if p.t.Failed() {
+			p.t.Logf("worktrees: %s%s\n%s", listed.stdout, listed.stderr, p.does("pipeline", "list", "--json").stdout)
+		}
+	}()
+	eventually(p.t, "the worktrees are removed", func() bool {
+		listed = inDir(p.t, p.root, p.env(), "git", "worktree", "list") // which fails while one is removed
+		return listed.code == 0 && strings.Count(listed.stdout, "\n") == kept+1
 	})
 }
 

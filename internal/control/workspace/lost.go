@@ -41,15 +41,18 @@ func (w held) lost(ctx context.Context, r record) string {
 
 // lostInWorktree finds what no branch of the repository holds. Ignored files are not work.
 func (w held) lostInWorktree(ctx context.Context, r record) (found []string, err error) {
-	if reason, locked := w.lockedByPerson(ctx, r); locked {
+	reason, byPerson, err := w.lockedByPerson(ctx, r)
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		return nil, fmt.Errorf("%s is no longer a git worktree", r.Dir)
+	case err != nil:
+		return nil, err
+	case byPerson:
 		return []string{strings.TrimSuffix("it is locked: "+plain.Line(reason), ": ")}, nil
 	}
 
 	repo := w.repo(r.Dir)
 	status, err := repo.Status(ctx)
-	if errors.Is(err, git.ErrNotRepository) {
-		return nil, fmt.Errorf("%s is no longer a git worktree", r.Dir)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -73,18 +76,18 @@ func (w held) lostInWorktree(ctx context.Context, r record) (found []string, err
 	return w.lostInSubmodules(ctx, repo, r.Dir, found)
 }
 
-func (w held) lockedByPerson(ctx context.Context, r record) (reason string, locked bool) {
+func (w held) lockedByPerson(ctx context.Context, r record) (reason string, is bool, err error) {
 	var all []git.Worktree
-	_ = w.alone(r.Repo, func() (err error) { // what is wrong with it, the status tells
-		all, err = w.repo(r.Dir).Worktrees(ctx)
+	err = w.alone(r.Repo, func() (err error) {
+		all, err = worktrees(ctx, w.repo(r.Dir))
 		return err
 	})
 	for _, t := range all {
 		if t.Locked && disk.Same(t.Dir, r.Dir) {
-			return t.Reason, true
+			return t.Reason, true, err
 		}
 	}
-	return "", false
+	return "", false, err
 }
 
 // hiddenChanges are the files that git takes for unchanged because it was told to.

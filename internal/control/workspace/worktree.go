@@ -126,7 +126,7 @@ func unborn(ctx context.Context, repo git.Repo, err error) error {
 
 // taken says what has the branch that is there already.
 func (w held) taken(ctx context.Context, repo git.Repo, branch string) error {
-	all, err := repo.Worktrees(ctx)
+	all, err := worktrees(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (w held) taken(ctx context.Context, repo git.Repo, branch string) error {
 
 // free finds out whether a branch of ours, which is there, can be checked out.
 func (w held) free(ctx context.Context, repo git.Repo, branch string) error {
-	all, err := repo.Worktrees(ctx)
+	all, err := worktrees(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,13 @@ func locked(ctx context.Context, do func() error) error {
 func passes(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, ".lock': File exists") || strings.Contains(text, "bad object refs/") || // a branch that was just deleted
-		strings.Contains(text, "/worktrees/") && strings.Contains(text, "No such file or directory")
+		strings.Contains(text, "/worktrees") && strings.Contains(text, "No such file or directory")
+}
+
+// worktrees are the worktrees of a repository. Git fails to list them while another process removes one.
+func worktrees(ctx context.Context, repo git.Repo) (all []git.Worktree, err error) {
+	err = locked(ctx, func() (err error) { all, err = repo.Worktrees(ctx); return err })
+	return all, err
 }
 
 // missing says what the project has and the worktree has not.
@@ -219,7 +225,7 @@ func (w held) clearWorktree(ctx context.Context, r record) error {
 		return nil // with the repository all of it is gone
 	}
 
-	all, err := repo.Worktrees(ctx)
+	all, err := worktrees(ctx, repo)
 	if errors.Is(err, git.ErrNotRepository) {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -539,6 +540,48 @@ func TestARemovalThatIsCutOff(t *testing.T) {
 		t.Errorf("%+v", removed)
 	}
 	s.nothingLeft()
+}
+
+// Git lists no worktree while another process removes one. That says nothing of this one: whether a person has locked
+// it is asked again.
+func TestAnotherProcessRemovesAWorktree(t *testing.T) {
+	for _, missing := range []string{".git/worktrees", ".git/worktrees/other"} {
+		s := newScene(t)
+		s.make()
+		git, err := exec.LookPath("git")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		script := fmt.Sprintf(`#!/bin/sh
+case "$*" in
+*worktree*list*)
+	if ! test -e %[1]s/once; then
+		: > %[1]s/once
+		echo "fatal: Invalid path '%[2]s': No such file or directory" >&2
+		exit 128
+	fi ;;
+esac
+exec %[3]s "$@"
+`, dir, s.repo.Path(missing), git)
+		if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s.all.environ = append(s.all.environ, "PATH="+dir+":"+os.Getenv("PATH"))
+
+		s.repo.Git("worktree", "lock", "--reason", "mine", s.task.Dir)
+		if removed := s.remove(); removed.Kept != "it is locked: mine" {
+			t.Errorf("%s: %+v", missing, removed)
+		}
+		s.repo.Git("worktree", "unlock", s.task.Dir)
+		if err := os.Remove(filepath.Join(dir, "once")); err != nil {
+			t.Fatal(err)
+		}
+		if removed := s.remove(); removed.Kept != "" {
+			t.Errorf("%s: %+v", missing, removed)
+		}
+		s.nothingLeft()
+	}
 }
 
 // What ends while it is made leaves no more than Remove finds.
