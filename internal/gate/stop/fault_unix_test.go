@@ -272,6 +272,19 @@ func TestE21AGateThatVanishedInAnotherFolderHasFailed(t *testing.T) {
 	wantBlock(t, s.stop(nil), "it ran here before")
 }
 
+// A folder that is there has a history of its own: what its sibling has, it may never have had.
+func TestE21AFolderThatIsThereHasItsOwnHistory(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.NewReplacer("path: .", "path: packages/*", "test ! -e red", "sh -c './tool'").Replace(untilGood))
+	s.approve()
+	write(t, s.path("packages/a/tool"), "#!/bin/sh\n")
+	check(t, os.Chmod(s.path("packages/a/tool"), 0o700))
+	wantAllow(t, s.stop(nil))
+	write(t, s.path("packages/b/f"), "")
+	wantAllow(t, s.stop(nil), "could not run")
+}
+
 // The runner of another gauntlet is a gate, too.
 func TestE21ARunnerThatVanishedHasFailed(t *testing.T) {
 	t.Parallel()
