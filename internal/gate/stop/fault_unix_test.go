@@ -366,9 +366,9 @@ func TestE7AGateThatRemovesTheLogDirectory(t *testing.T) {
 						t.Errorf("there is no %s", log[1])
 					}
 				}
-			}
-			if logs, _ := filepath.Glob(s.path("gauntlet_logs/check_._t.*.log")); (len(logs) > 0) != (test.told == "") {
-				t.Errorf("logs in the project: %q", logs)
+				if logs, _ := filepath.Glob(s.path("gauntlet_logs/check_._t.*.log")); (len(logs) > 0) != (test.told == "") {
+					t.Errorf("logs in the project: %q", logs)
+				}
 			}
 			check(t, os.Remove(s.path("red")))
 			wantAllow(t, s.stop(nil), test.told)
