@@ -15,7 +15,7 @@ import (
 )
 
 // Hold is Acquire for those who start processes that must not be overtaken: as long as one of them has
-// the file open, it is locked, also when this process is killed.
+// the file open, it is locked, also when this process is killed. Package flock, which Acquire uses, hands out no file.
 func Hold(ctx context.Context, path string, patience time.Duration) (file *os.File, release func(), err error) {
 	h := &held{path: path}
 	release, err = wait(ctx, h, patience, h.try)
