@@ -93,12 +93,10 @@ func (d directory) tryFree(ctx context.Context) (*os.File, error) {
 func soon(ctx context.Context, patience time.Duration, try func() (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errBusy)
 	defer cancel()
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+	for range pause.Doubling(ctx, time.Millisecond, 50*time.Millisecond) {
 		if done, err := try(); done || err != nil {
 			return err
 		}
-		if pause.For(ctx, wait) != nil {
-			return context.Cause(ctx)
-		}
 	}
+	return context.Cause(ctx)
 }

@@ -76,11 +76,8 @@ func (s *session) forkable(ctx context.Context) (session string, remove func(), 
 func (s *session) awaitTranscript(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, transcriptPatience)
 	defer cancel()
-	for wait := 10 * time.Millisecond; s.Payload.LastAssistantMessage != ""; wait = min(2*wait, 100*time.Millisecond) {
-		if transcript.Said(s.Payload.TranscriptPath, s.Payload.LastAssistantMessage) {
-			return
-		}
-		if pause.For(ctx, wait) != nil {
+	for range pause.Doubling(ctx, 10*time.Millisecond, 100*time.Millisecond) {
+		if said := s.Payload.LastAssistantMessage; said == "" || transcript.Said(s.Payload.TranscriptPath, said) {
 			return
 		}
 	}
