@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/lines"
-	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -49,12 +47,6 @@ func (d Dir) LogFile() string { return d.join(logName) }
 func (d Dir) lockFile(session string) string { return d.join(lockPrefix + session + lockSuffix) }
 
 func (d Dir) join(name string) string { return filepath.Join(d.path, name) }
-
-// lock takes the lock of a session. Each has its own, so that a process that
-// stands still holds up no other session.
-func (d Dir) lock(ctx context.Context, session string) (unlock func(), err error) {
-	return lockfile.Acquire(ctx, d.lockFile(session), lockPatience)
-}
 
 // openAppend opens a file to append lines to. It ends a line that a writer was
 // killed in, or the next one would be lost in it. A file that others may read is

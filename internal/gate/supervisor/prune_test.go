@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // age makes a file as old as d.
@@ -76,7 +78,7 @@ func TestPruneLeavesWhatIsLocked(t *testing.T) {
 	update(t, d, someSession, countOne)
 	age(t, d.StateFile(someSession), ancient)
 	age(t, d.lockFile(someSession), ancient)
-	unlock, err := d.lock(t.Context(), someSession)
+	unlock, err := lockfile.Acquire(t.Context(), d.lockFile(someSession), lockPatience)
 	check(t, err)
 	d.Prune(time.Now())
 	if got := fileNames(t, d); len(got) != 2 {

@@ -13,6 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 const (
@@ -144,42 +145,39 @@ func (d Dir) read(session string) (State, members, error) {
 // between, and the new state, which Update returns, is durable when there is no
 // error. After an error the state is as it was.
 func (d Dir) Update(ctx context.Context, session string, now time.Time, change func(*State) error) (State, error) {
-	state, made, err := d.update(ctx, session, now, change)
+	if err := CheckSession(session); err != nil {
+		return State{}, err
+	}
+	var written State
+	var others members
+	var made bool
+	read := func() (state State, err error) {
+		state, others, err = d.read(session)
+		return state, err
+	}
+
+	// Each session has its own lock, so that a process that stands still holds up no other session.
+	lock := statefile.Lock{Path: d.lockFile(session), Patience: lockPatience, What: "the supervisor's state"}
+	err := statefile.Change(ctx, lock, read, change, func(state State) error {
+		state.SessionID = session
+		state.UpdatedAt = now.UTC().Truncate(time.Millisecond)
+		if made = state.CreatedAt.IsZero(); made {
+			state.CreatedAt = state.UpdatedAt
+		}
+		written = state
+		return d.write(state, others)
+	})
 	if err != nil {
 		return State{}, err
 	}
+
 	if made {
 		// By the clock that stamps the files, whatever that says.
 		if info, err := os.Lstat(d.StateFile(session)); err == nil {
 			d.Prune(info.ModTime())
 		}
 	}
-	return state, nil
-}
-
-func (d Dir) update(ctx context.Context, session string, now time.Time, change func(*State) error) (state State, made bool, err error) {
-	if err := CheckSession(session); err != nil {
-		return State{}, false, err
-	}
-	unlock, err := d.lock(ctx, session)
-	if err != nil {
-		return State{}, false, fmt.Errorf("lock the supervisor's state: %w", err)
-	}
-	defer unlock()
-	state, others, err := d.read(session)
-	if err != nil {
-		return State{}, false, err
-	}
-	made = state.CreatedAt.IsZero()
-	if err := change(&state); err != nil {
-		return State{}, false, err
-	}
-	state.SessionID = session
-	state.UpdatedAt = now.UTC().Truncate(time.Millisecond)
-	if made {
-		state.CreatedAt = state.UpdatedAt
-	}
-	return state, made, d.write(state, others)
+	return written, nil
 }
 
 func (d Dir) write(state State, others members) error {

@@ -16,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 const someSession = "abc123"
@@ -397,7 +399,7 @@ func TestDamageThatCannotBeKept(t *testing.T) {
 
 func TestUpdateEndsWithItsContext(t *testing.T) {
 	d := newDir(t)
-	unlock, err := d.lock(t.Context(), someSession)
+	unlock, err := lockfile.Acquire(t.Context(), d.lockFile(someSession), lockPatience)
 	check(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -90,7 +90,8 @@ func (s Store) Create(session string, q Queue) error {
 // Change applies something to a session's queue, while nobody else does. When that
 // ends the queue, tell is called with the name that the file is about to get. Only
 // when it has returned without an error does the file get that name: who dies in
-// between leaves the rest to the next one.
+// between leaves the rest to the next one. That is why it is no statefile.Change: the lock also covers
+// what is told and the new name, once the queue is written.
 func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Outcome, path string) error) (Outcome, error) {
 	release, err := s.lock(session)
 	if err != nil {

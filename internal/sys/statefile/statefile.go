@@ -59,6 +59,11 @@ var ErrKeep = errors.New("the file is left unchanged")
 // Update changes the value in a file while no other process does. read decides what a file counts as
 // that is missing or damaged. After an error the file is as it was.
 func Update[T any](ctx context.Context, path string, lock Lock, read func() (T, error), change func(*T) error) error {
+	return Change(ctx, lock, read, change, func(v T) error { return Write(path, v) })
+}
+
+// Change is Update for a file that is written in another form, or with something done before.
+func Change[T any](ctx context.Context, lock Lock, read func() (T, error), change func(*T) error, write func(T) error) error {
 	release, err := lockfile.Acquire(ctx, lock.Path, lock.Patience)
 	if err != nil && lock.What != "" {
 		err = fmt.Errorf("lock %s: %w", lock.What, err)
@@ -78,5 +83,5 @@ func Update[T any](ctx context.Context, path string, lock Lock, read func() (T, 
 	case err != nil:
 		return err
 	}
-	return Write(path, v)
+	return write(v)
 }

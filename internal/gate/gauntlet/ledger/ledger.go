@@ -16,8 +16,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
-	"github.com/stopgate/stopgate/internal/sys/lockfile"
 	"github.com/stopgate/stopgate/internal/sys/regular"
+	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
 const (
@@ -72,38 +72,31 @@ func (l *Ledger) read() (state State, sound bool, err error) {
 // Nobody else writes in between, and the new state is durable when Update
 // returns nil. After any error the ledger is as it was.
 func (l *Ledger) Update(ctx context.Context, change func(*State) error) error {
-	unlock, err := lockfile.Acquire(ctx, filepath.Join(l.dir, "lock"), lockPatience)
-	if err != nil {
-		return fmt.Errorf("lock the ledger: %w", err)
-	}
-	defer unlock()
-
-	state, sound, err := l.read()
-	if err != nil {
-		return err
-	}
-	before, err := encode(state)
-	if err != nil {
-		return err
-	}
-
-	if err := change(&state); err != nil {
-		return err
-	}
-	after, err := encode(state)
-	if err != nil || bytes.Equal(before, after) {
-		return err
-	}
-
-	if !sound {
-		if err := l.keepDamaged(); err != nil {
-			return fmt.Errorf("move the damaged ledger aside: %w", err)
+	var sound bool
+	var before []byte
+	read := func() (state State, err error) {
+		if state, sound, err = l.read(); err == nil {
+			before, err = encode(state)
 		}
+		return state, err
 	}
-	if err := atomicfile.Write(l.path(), after, 0o600); err != nil {
-		return fmt.Errorf("write the ledger: %w", err)
-	}
-	return nil
+
+	lock := statefile.Lock{Path: filepath.Join(l.dir, "lock"), Patience: lockPatience, What: "the ledger"}
+	return statefile.Change(ctx, lock, read, change, func(state State) error {
+		after, err := encode(state)
+		if err != nil || bytes.Equal(before, after) {
+			return err
+		}
+		if !sound {
+			if err := l.keepDamaged(); err != nil {
+				return fmt.Errorf("move the damaged ledger aside: %w", err)
+			}
+		}
+		if err := atomicfile.Write(l.path(), after, 0o600); err != nil {
+			return fmt.Errorf("write the ledger: %w", err)
+		}
+		return nil
+	})
 }
 
 // keepDamaged gives a damaged file a second name before it is replaced. It keeps
