@@ -20,7 +20,7 @@ func (c Clients) Look(ctx context.Context, agent string) (Screen, error) {
 	if err != nil {
 		return Screen{}, err
 	}
-	return Screen{Kind: terminal.Recognise(captured), Text: lastLines(plain.Text(captured), 30)}, nil
+	return Screen{Kind: terminal.Recognise(captured), Text: plain.LastLines(strings.TrimRight(plain.Text(captured), " \t\n"), 30)}, nil
 }
 
 // Capture is a client's whole screen, with the escape sequences that colour it.
@@ -34,9 +34,4 @@ func (c Clients) Capture(ctx context.Context, agent string) (string, error) {
 		return "", err
 	}
 	return panes[0].Capture(ctx) // the first is the client's; others are a person's
-}
-
-func lastLines(text string, most int) string {
-	lines := strings.Split(strings.TrimRight(text, " \t\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }

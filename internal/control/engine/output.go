@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/control/runbook"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // keptLines is how much of what a command printed other steps can see.
@@ -12,8 +13,7 @@ const keptLines = 20
 
 // lastLines are the last lines that a command printed.
 func lastLines(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-keptLines):], "\n")
+	return plain.LastLines(strings.TrimRight(text, "\n"), keptLines)
 }
 
 // keepOutput keeps what a step that is left leaves behind beside what its command wrote: why it

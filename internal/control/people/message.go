@@ -29,8 +29,8 @@ const (
 // plain is the message in which everything is one line: a title goes into headers, and
 // what an agent has written must not look like a line of ours.
 func (m Message) plain(home string) Message {
-	m.Title = clip(plain.Line(m.Title), maxTitle)
-	m.Text = clip(plain.Line(m.Text), maxText)
+	m.Title = plain.Fit(plain.Line(m.Title), maxTitle)
+	m.Text = plain.Fit(plain.Line(m.Text), maxText)
 	m.Decision = plain.Line(m.Decision)
 	m.Project = plain.Line(atHome(m.Project, home))
 	return m
@@ -63,12 +63,4 @@ func atHome(path, home string) string {
 		return filepath.Join("~", below)
 	}
 	return path
-}
-
-func clip(text string, most int) string {
-	characters := []rune(text)
-	if len(characters) <= most {
-		return text
-	}
-	return string(characters[:most-1]) + "…"
 }

@@ -41,7 +41,7 @@ func scrub(text, address string) string {
 func valid(text string) string { return string([]rune(text)) }
 
 // tidy makes one line of an error, of a length that people read.
-func tidy(text string) string { return clip(plain.Line(text), 300) }
+func tidy(text string) string { return plain.Fit(plain.Line(text), 300) }
 
 // shortest is the length from which on a piece of an address may be a secret. Shorter ones
 // are in every text.

@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/stopgate/stopgate/internal/gate/need"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Needs lists what a shell's command line needs, as far as that can be told without running
@@ -327,10 +328,7 @@ func (r *reader) path(kind need.Kind, name string) {
 
 func (r *reader) riddle(text string) {
 	const most = 60 // characters of a whole script
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	r.add(need.Need{Kind: need.Riddle, Text: text})
+	r.add(need.Need{Kind: need.Riddle, Text: plain.Clip(text, most)})
 }
 
 func (r *reader) add(n need.Need) {

@@ -39,7 +39,7 @@ func Prompt(instructions string, f Facts) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(instructions))
 	fmt.Fprintf(&b, "\n\n# Facts for this review\n\nThis is review %d of at most %d in this series, in session %q. It is %s.\n",
-		f.Iteration, f.Limit, head(printable(f.Session), maxSession, maxSession), moment(f.Now))
+		f.Iteration, f.Limit, plain.Head(printable(f.Session), maxSession, maxSession), moment(f.Now))
 	b.WriteString(material)
 	f.writeAsked(&b)
 	f.writeLastMessage(&b)
@@ -125,12 +125,12 @@ func (f *Facts) writeBackground(b *strings.Builder) {
 
 func (g *GitFacts) lines() []string {
 	if g.Note != "" {
-		return []string{inLine(g.Note, noteSize)}
+		return []string{plain.InLine(g.Note, noteSize)}
 	}
 
-	lines := []string{"branch: " + inLine(g.Branch, nameSize), "HEAD: no commit yet"}
+	lines := []string{"branch: " + plain.InLine(g.Branch, nameSize), "HEAD: no commit yet"}
 	if g.Head != "" {
-		lines[1] = "HEAD: " + inLine(head(g.Head, 12, 12), nameSize)
+		lines[1] = "HEAD: " + plain.InLine(plain.Head(g.Head, 12, 12), nameSize)
 		switch g.Upstream {
 		case Pushed:
 			lines = append(lines, "every commit is pushed")
@@ -147,7 +147,7 @@ func (g *GitFacts) lines() []string {
 	lines = append(lines, fmt.Sprintf("not committed: %s changed, %d untracked", files(g.Changed), g.Untracked))
 	shown := g.Names[:min(len(g.Names), maxNames)]
 	for _, name := range shown {
-		lines = append(lines, "  "+inLine(name, nameSize))
+		lines = append(lines, "  "+plain.InLine(name, nameSize))
 	}
 	if more := g.Changed + g.Untracked - len(shown); more > 0 {
 		lines = append(lines, fmt.Sprintf("  … and %d more", more))
@@ -157,13 +157,13 @@ func (g *GitFacts) lines() []string {
 
 func (g *GateFacts) lines() (lines []string) {
 	if g.Note != "" {
-		return []string{inLine(g.Note, noteSize)}
+		return []string{plain.InLine(g.Note, noteSize)}
 	}
 
 	for _, failure := range g.Open[:min(len(g.Open), maxFailures)] {
-		lines = append(lines, fmt.Sprintf("FAILED and open since %s: %s", moment(failure.Since), inLine(failure.Job, jobSize)))
+		lines = append(lines, fmt.Sprintf("FAILED and open since %s: %s", moment(failure.Since), plain.InLine(failure.Job, jobSize)))
 		if message := plain.Line(failure.Message); message != "" {
-			lines = append(lines, "  "+inLine(message, gateMessageSize))
+			lines = append(lines, "  "+plain.InLine(message, gateMessageSize))
 		}
 	}
 	if more := len(g.Open) - maxFailures; more > 0 {
@@ -197,7 +197,7 @@ func (g *GateFacts) lines() (lines []string) {
 // list makes one line of each name, and one of those that are too many.
 func list(names []string, most, size int) (lines []string) {
 	for _, name := range names[:min(len(names), most)] {
-		lines = append(lines, inLine(name, size))
+		lines = append(lines, plain.InLine(name, size))
 	}
 	if more := len(names) - most; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))

@@ -218,21 +218,3 @@ func TestShorten(t *testing.T) {
 		}
 	}
 }
-
-func TestInLine(t *testing.T) {
-	for name, want := range map[string]string{
-		"a/b c.go":                 "a/b c.go",
-		"测试.go":                    "测试.go",
-		"two\nlines":               `"two\nlines"`,
-		"bell\a":                   `"bell\a"`,
-		" blank ":                  `" blank "`,
-		"broken\xff":               `"broken\xff"`,
-		"":                         `""`,
-		strings.Repeat("x", 30):    strings.Repeat("x", 17) + "…",
-		strings.Repeat("\x00", 30): `"` + strings.Repeat(`\x00`, 4) + "…",
-	} {
-		if got := inLine(name, 20); got != want {
-			t.Errorf("inLine(%q) = %q, not %q", name, got, want)
-		}
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // Stop is one stop to be looked at.
@@ -227,11 +228,4 @@ func (s *session) warn(err error) {
 }
 
 // excerpt is what the log keeps of a long text.
-func excerpt(text string) string {
-	const most = 300
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most]) + "…"
-}
+func excerpt(text string) string { return plain.Clip(text, 300) }

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,33 +23,7 @@ func shorten(text string, characters, size int) string {
 	}
 	characters = (characters - utf8.RuneCountInString(ellipsis)) / 2
 	size = (size - len(ellipsis)) / 2
-	return head(text, characters, size) + ellipsis + tail(text, characters, size)
-}
-
-// head is the longest beginning within both bounds.
-func head(text string, characters, size int) string {
-	end := 0
-	for ; characters > 0 && end < len(text); characters-- {
-		_, width := utf8.DecodeRuneInString(text[end:])
-		if end+width > size {
-			break
-		}
-		end += width
-	}
-	return text[:end]
-}
-
-// tail is the longest end within both bounds.
-func tail(text string, characters, size int) string {
-	start := len(text)
-	for ; characters > 0 && start > 0; characters-- {
-		_, width := utf8.DecodeLastRuneInString(text[:start])
-		if len(text)-start+width > size {
-			break
-		}
-		start -= width
-	}
-	return text[start:]
+	return plain.Head(text, characters, size) + ellipsis + plain.Tail(text, characters, size)
 }
 
 // printable leaves out what is no text: control characters, and backticks beyond
@@ -81,20 +54,6 @@ func printable(text string) string {
 func quotable(text string, characters, size int) string {
 	text = shorten(strings.TrimSpace(text), 2*characters, 2*size)
 	return shorten(strings.TrimSpace(printable(text)), characters, size)
-}
-
-// inLine is a name as one line: quoted where it would not be one, or not be seen.
-func inLine(name string, size int) string {
-	line := head(name, size, size)
-	whole := len(line) == len(name)
-	odd := func(r rune) bool { return !unicode.IsPrint(r) }
-	if line == "" || !utf8.ValidString(line) || strings.ContainsFunc(line, odd) || strings.TrimSpace(line) != line {
-		line = strconv.Quote(line)
-	}
-	if whole && len(line) <= size {
-		return line
-	}
-	return head(line, size, size-len("…")) + "…"
 }
 
 // fence puts a text between lines of backticks that it cannot close.

@@ -142,11 +142,7 @@ const longest = 200
 func (t Target) Line(text string) string {
 	hide := t.hider()
 	// Once more after the control characters are gone: they may have stood within.
-	line := []rune(hide.Replace(plain.Line(hide.Replace(text))))
-	if len(line) > longest {
-		return string(line[:longest-1]) + "…"
-	}
-	return string(line)
+	return plain.Fit(hide.Replace(plain.Line(hide.Replace(text))), longest)
 }
 
 // hider replaces the secrets, also where they come back quoted or escaped.

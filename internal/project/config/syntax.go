@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/stopgate/stopgate/internal/project/document"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // parse turns the text into a tree. An empty document is a null at its start;
@@ -73,8 +74,5 @@ func (d *decoder) syntaxFault(err error) {
 func oneLine(message string) string {
 	const longest = 200
 	message, _, _ = strings.Cut(message, "\n")
-	if characters := []rune(message); len(characters) > longest {
-		message = string(characters[:longest]) + "…"
-	}
-	return strings.Map(document.Visible, strings.ReplaceAll(message, "\t", " "))
+	return strings.Map(document.Visible, strings.ReplaceAll(plain.Clip(message, longest), "\t", " "))
 }

@@ -3,6 +3,8 @@ package document
 import (
 	"strconv"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // maxTypos is how far a word may be from the one that was meant. Two letters
@@ -89,8 +91,5 @@ func OrValid(what, word string, valid []string) string {
 // Quote shows a text of a file in a message, safe to print and of at most that many
 // characters.
 func Quote(text string, longest int) string {
-	if characters := []rune(text); len(characters) > longest {
-		text = string(characters[:longest]) + "…"
-	}
-	return strconv.Quote(text)
+	return strconv.Quote(plain.Clip(text, longest))
 }

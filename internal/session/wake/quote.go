@@ -38,27 +38,7 @@ func Shortened(text string, size int) string {
 func withoutMiddle(text string, size int, show func(part string) string) string {
 	note := fmt.Sprintf("\n\n[… stopgate left out the middle of this text, which has %d bytes …]\n\n", len(text))
 	half := max(size-len(note), 0) / 2
-	return head(show(head(text, half)), half) + note + tail(show(tail(text, half)), half)
-}
-
-// head is the longest beginning of whole characters within size bytes.
-func head(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	for size > 0 && !utf8.RuneStart(text[size]) {
-		size--
-	}
-	return text[:size]
-}
-
-// tail is the longest end of whole characters within size bytes.
-func tail(text string, size int) string {
-	start := max(len(text)-size, 0)
-	for start < len(text) && !utf8.RuneStart(text[start]) {
-		start++
-	}
-	return text[start:]
+	return head(show(head(text, half)), half) + note + plain.Tail(show(plain.Tail(text, half, half)), half, half)
 }
 
 // visible writes out what would steer a terminal or deceive a reader: control
@@ -116,21 +96,16 @@ func deceives(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
-// line is a value as one line: quoted where it would not be one, or not be seen.
+// line is a value as one line; one that is empty stays so.
 func line(value string, size int) string {
-	text := head(value, size)
-	odd := func(r rune) bool { return !unicode.IsPrint(r) }
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, odd) || strings.TrimSpace(text) != text {
-		text = strconv.Quote(text)
+	if value == "" {
+		return ""
 	}
-	if len(value) <= size && len(text) <= size {
-		return text
-	}
-	return dotted(text, size)
+	return plain.InLine(value, size)
 }
 
-// dotted is the beginning of a text in size bytes, with dots behind it.
-func dotted(text string, size int) string { return head(text, size-len("…")) + "…" }
+// head is the longest beginning of whole characters within size bytes.
+func head(text string, size int) string { return plain.Head(text, size, size) }
 
 // sentence is a text as one line that Markdown takes for a sentence. It may name what
 // others wrote.
@@ -142,7 +117,7 @@ func sentence(text string, size int) string {
 	if len(text) <= size {
 		return text
 	}
-	return dotted(text, size)
+	return head(text, size-len("…")) + "…"
 }
 
 // fence puts a text that is quotable between two lines of backticks that it cannot

@@ -26,3 +26,17 @@ func Name(word string) string {
 	}
 	return strconv.Quote(word)
 }
+
+// InLine is a name as one line of at most that many bytes: quoted where it would not be one, or not be seen.
+func InLine(name string, size int) string {
+	line := Head(name, size, size)
+	whole := len(line) == len(name)
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if line == "" || !utf8.ValidString(line) || strings.ContainsFunc(line, odd) || strings.TrimSpace(line) != line {
+		line = strconv.Quote(line)
+	}
+	if whole && len(line) <= size {
+		return line
+	}
+	return Head(line, size, size-len("…")) + "…"
+}

@@ -15,3 +15,21 @@ func TestIsName(t *testing.T) {
 		}
 	}
 }
+
+func TestInLine(t *testing.T) {
+	for name, want := range map[string]string{
+		"a/b c.go":                 "a/b c.go",
+		"测试.go":                    "测试.go",
+		"two\nlines":               `"two\nlines"`,
+		"bell\a":                   `"bell\a"`,
+		" blank ":                  `" blank "`,
+		"broken\xff":               `"broken\xff"`,
+		"":                         `""`,
+		strings.Repeat("x", 30):    strings.Repeat("x", 17) + "…",
+		strings.Repeat("\x00", 30): `"` + strings.Repeat(`\x00`, 4) + "…",
+	} {
+		if got := InLine(name, 20); got != want {
+			t.Errorf("InLine(%q) = %q, not %q", name, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Clip is the first characters of a text, with dots behind them where there are more.
@@ -16,6 +17,40 @@ func Clip(text string, most int) string {
 		return string(characters[:most]) + "…"
 	}
 	return text
+}
+
+// Fit is Clip with the dots among the characters.
+func Fit(text string, most int) string {
+	if characters := []rune(text); len(characters) > most {
+		return string(characters[:most-1]) + "…"
+	}
+	return text
+}
+
+// Head is the longest beginning of a text within both bounds, of whole characters.
+func Head(text string, characters, size int) string {
+	end := 0
+	for ; characters > 0 && end < len(text); characters-- {
+		_, width := utf8.DecodeRuneInString(text[end:])
+		if end+width > size {
+			break
+		}
+		end += width
+	}
+	return text[:end]
+}
+
+// Tail is the longest end of a text, likewise.
+func Tail(text string, characters, size int) string {
+	start := len(text)
+	for ; characters > 0 && start > 0; characters-- {
+		_, width := utf8.DecodeLastRuneInString(text[:start])
+		if len(text)-start+width > size {
+			break
+		}
+		start -= width
+	}
+	return text[start:]
 }
 
 // Cut shortens a text to that many bytes, at a whole character. The dots at its end are among them.
@@ -46,6 +81,12 @@ func FirstLine(text string) string {
 func LastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// LastLines are the last lines of a text.
+func LastLines(text string, most int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }
 
 // CutLast is strings.Cut around the last separator.

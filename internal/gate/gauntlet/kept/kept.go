@@ -55,17 +55,11 @@ func end(path string, most int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lastLines(string(text), most), nil
-}
-
-func lastLines(text string, most int) []string {
-	text = strings.TrimRight(text, "\r\n \t")
-	if text == "" {
-		return nil
+	printed := strings.TrimRight(string(text), "\r\n \t")
+	if printed == "" {
+		return nil, nil
 	}
-	lines := strings.Split(text, "\n")
-	lines = lines[max(0, len(lines)-most):]
-	return strings.Split(plain.Text(strings.Join(lines, "\n")), "\n")
+	return strings.Split(plain.Text(plain.LastLines(printed, most)), "\n"), nil
 }
 
 // Findings are what was open after the review with that log. There are none where the file is not there.
