@@ -12,8 +12,8 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 	"github.com/stopgate/stopgate/internal/control/store"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // abandon gives up an owner that is held: what runs for it is ended, its own pipelines are cancelled, and

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 )
 
 // admission lets those begin that wait for room in their group. It is one process for all of them,

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 	"github.com/stopgate/stopgate/internal/control/store"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 

@@ -26,12 +26,12 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/engine"
 	"github.com/stopgate/stopgate/internal/control/metrics"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 	"github.com/stopgate/stopgate/internal/control/store/storetest/memory"
 	"github.com/stopgate/stopgate/internal/control/trace"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/session/presence"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // answer writes the answer to a stop into the journal, as a hook does.

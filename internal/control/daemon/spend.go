@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 	"github.com/stopgate/stopgate/internal/project/config"
 	"github.com/stopgate/stopgate/internal/record/journal"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
 )
 
 // spending reads what clients spend out of their transcripts, and tells their owners.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 )
 
 // timers fires what owners wait for. There is one real timer, for the earliest.

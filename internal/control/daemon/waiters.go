@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stopgate/stopgate/internal/sys/nudge"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 )
 
 // waiters are the hooks that wait for a person's answer, by what they ask. An answer that

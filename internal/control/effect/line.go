@@ -2,7 +2,7 @@ package effect
 
 import (
 	"github.com/stopgate/stopgate/internal/control/engine"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 )
 
 // lane is one of the two lines of an owner's effects: what is said to people goes beside

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 )
 
 // How much is asked for at most. There may be 10,000 pipelines and 2,000 sessions: a person reads none

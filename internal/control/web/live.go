@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/control/api"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/sys/nudge"
+	"github.com/stopgate/stopgate/internal/control/nudge"
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
