@@ -289,7 +289,7 @@ func (p *Daemon) launchUnit(ctx context.Context) error {
 	if err := systemctl(ctx, "start", unitName); err != nil {
 		return unitFailed(fmt.Errorf("systemd could not start the daemon: %w", err))
 	}
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+	for range pause.Doubling(ctx, 10*time.Millisecond, time.Second) {
 		_, err := p.Version(ctx)
 		switch {
 		case !IsDown(err):
@@ -297,12 +297,11 @@ func (p *Daemon) launchUnit(ctx context.Context) error {
 		case systemctl(ctx, "is-active", "--quiet", unitName) != nil:
 			return unitFailed(errors.New("systemd could not run the daemon"))
 		}
-		if err := pause.For(ctx, wait); errors.Is(err, context.DeadlineExceeded) {
-			return unitFailed(fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience)))
-		} else if err != nil {
-			return err
-		}
 	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return unitFailed(fmt.Errorf("the daemon was not ready after %s", plain.Duration(startPatience)))
+	}
+	return ctx.Err()
 }
 
 func unitFailed(err error) error {

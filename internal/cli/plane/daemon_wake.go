@@ -89,7 +89,7 @@ func (p *Daemon) settle(ctx context.Context, patience time.Duration) (running *d
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 
-	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+	for range pause.Doubling(limited, time.Millisecond, 100*time.Millisecond) {
 		version, err := p.Version(limited)
 		switch {
 		case err == nil:
@@ -106,13 +106,11 @@ func (p *Daemon) settle(ctx context.Context, patience time.Duration) (running *d
 			return nil, was, err
 		}
 		was = true
-		if pause.For(limited, wait) != nil {
-			if ctx.Err() != nil {
-				return nil, was, ctx.Err()
-			}
-			return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither answered nor stopped within %s", p.holder(), plain.Duration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
-		}
 	}
+	if ctx.Err() != nil {
+		return nil, was, ctx.Err()
+	}
+	return nil, was, term.CannotRun(fmt.Errorf("a daemon%s has neither answered nor stopped within %s", p.holder(), plain.Duration(patience)), "its log is "+filepath.Join(p.stateDir, "logs", daemonLog))
 }
 
 // ending reports whether an error is that of a daemon that is not there, or was killed while it was asked.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
@@ -197,13 +198,7 @@ func Fit(lines []string, height int) []string {
 }
 
 // Clock is a time of today, or a time with its day.
-func Clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format(time.DateTime)
-}
+func Clock(t, now time.Time) string { return plain.Clock(t, now.Local()) }
 
 // WidthOf is how wide lines may be.
 func WidthOf(out io.Writer) int {

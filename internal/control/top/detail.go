@@ -212,7 +212,7 @@ func (p *page) agent(d *detail) {
 	p.fact("machine", asOf(a.Away))
 	state := a.State() + ", for " + ago(a.Started, p.s.Now)
 	if a.Until != nil {
-		state += ", until " + clock(*a.Until, p.s.Now)
+		state += ", until " + plain.Clock(*a.Until, p.s.Now)
 	}
 	p.fact("state", state)
 	p.fact("step", a.Step)

@@ -24,7 +24,7 @@ func (p *page) decision(d *daemonapi.Decision) {
 		}
 	}
 	if d.Resolved != nil {
-		p.fact("settled", strings.TrimSpace(clock(*d.Resolved, p.s.Now)+" "+cmp.Or(d.Closed, d.Chosen, strings.Join(d.Answers, "; "), d.Message)))
+		p.fact("settled", strings.TrimSpace(plain.Clock(*d.Resolved, p.s.Now)+" "+cmp.Or(d.Closed, d.Chosen, strings.Join(d.Answers, "; "), d.Message)))
 	}
 	p.details(d)
 }
@@ -45,7 +45,7 @@ func (p *page) about(d *daemonapi.Decision) {
 	p.fact("project", d.Project)
 	waited := ago(d.Created, p.s.Now)
 	if d.Expires != nil {
-		waited += "; it expires at " + clock(*d.Expires, p.s.Now)
+		waited += "; it expires at " + plain.Clock(*d.Expires, p.s.Now)
 	}
 	p.fact("waits", waited)
 	p.fact("spent", spent(d.Details))

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // stop shows why a stop was allowed or blocked, gate by gate.
 func (p *page) stop(stop *daemonapi.GateRun, log []string) {
 	state := decided(stop)
-	p.add(inState(state), fmt.Sprintf("%s %s at %s, in %s", symbolOf(state), line(state), clock(stop.Time, p.s.Now), exact(stop.DurationMS)))
+	p.add(inState(state), fmt.Sprintf("%s %s at %s, in %s", symbolOf(state), line(state), plain.Clock(stop.Time, p.s.Now), exact(stop.DurationMS)))
 	p.fact("why", stop.Headline)
 	p.fact("project", stop.Project)
 

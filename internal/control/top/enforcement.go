@@ -58,7 +58,7 @@ func standing(g *doctor.Glance, now time.Time) Project {
 	case len(g.Hooks.Scopes) == 0:
 		return refused(cmp.Or(g.Hooks.Why, "hooks are not installed"), cmp.Or(g.Hooks.Help, "stopgate hooks install"))
 	case g.Off != nil:
-		return refused("switched off until "+clock(g.Off.Until, now), "stopgate on")
+		return refused("switched off until "+plain.Clock(g.Off.Until, now), "stopgate on")
 	case g.Invalid:
 		return refused("its configuration is invalid", "stopgate validate")
 	case len(g.Exempt) > 0:

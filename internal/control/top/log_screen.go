@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // logLines are the end of the log, or what the person has scrolled to.
@@ -33,7 +35,7 @@ func (s *State) logLine(text string) string {
 	text = line(text)
 	stamp, rest, _ := strings.Cut(text, " ")
 	if at, err := time.Parse(time.RFC3339, stamp); err == nil {
-		return clock(at, s.Now) + " " + rest
+		return plain.Clock(at, s.Now) + " " + rest
 	}
 	return text
 }

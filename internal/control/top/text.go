@@ -115,15 +115,6 @@ func exact(ms int64) string {
 	return short(d)
 }
 
-// clock is a time of today, or a time with its day.
-func clock(t, now time.Time) string {
-	t = t.In(now.Location())
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format(time.DateTime)
-}
-
 // money is a cost; "" where there is none.
 func money(usd float64) string {
 	if usd <= 0 {

@@ -113,6 +113,15 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
+// Clock is a time of today, or a time with its day, where now is.
+func Clock(t, now time.Time) string {
+	t = t.In(now.Location())
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
 // Duration writes 1h0m0s as 1h, in the form that time.ParseDuration reads.
 func Duration(d time.Duration) string {
 	text := d.String()
