@@ -12,7 +12,8 @@ import (
 )
 
 // configRule says what ccc.json may hold. Keys that it does not name may be there
-// too.
+// too. It only checks: settings go on to Claude Code as they are written, so that there is nothing to
+// decode them into.
 func configRule() jsonfile.Rule {
 	return jsonfile.Fields(map[string]jsonfile.Rule{
 		"settings":         settingsRule(),

@@ -13,7 +13,8 @@ import (
 )
 
 // reader decodes the file and collects what is wrong with it. It goes through the
-// members of an object once, because every hook does this.
+// members of an object once, because every hook does this. It is no document.Value, which is strict:
+// what older tools wrote here may be unknown, null or there twice.
 type reader struct {
 	*document.Source
 	doc    *jsonfile.Document

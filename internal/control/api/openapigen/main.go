@@ -1,7 +1,8 @@
 // Command openapigen writes the OpenAPI document of the daemon's API out of its routes
 // and of what package client says of the types. It runs in internal/control/api through go
 // generate; tests fail when its output is not committed, or says something else than
-// the server does.
+// the server does. It reflects where other generators have a table of fields: bodies and answers are
+// read by encoding/json, for which the type is the table.
 package main
 
 import (

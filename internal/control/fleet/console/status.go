@@ -283,7 +283,8 @@ func (h hubLook) state(now time.Time) string {
 	return strings.Join(append(words, h.Status.Version), ", ")
 }
 
-// table lays rows out in columns. The first row has their names.
+// table lays rows out in columns. The first row has their names. It cuts nothing, as package term does to fit
+// a screen: addresses and projects are to be copied whole.
 func table(rows [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
