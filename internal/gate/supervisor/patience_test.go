@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/sys/lockfile"
 )
 
 // The client writes down what the agent said last while its hooks run already: a review waits for that a moment.
@@ -58,7 +59,7 @@ func TestALateVerdictIsKept(t *testing.T) {
 			_, s := looked(t)
 			s.id, s.dir, s.console = someSession, At(t.TempDir()), console{to: io.Discard}
 			synctest.Test(t, func(t *testing.T) {
-				unlock, err := s.dir.lock(t.Context(), s.id)
+				unlock, err := lockfile.Acquire(t.Context(), s.dir.lockFile(s.id), lockPatience)
 				check(t, err)
 				ctx, over := context.WithCancel(t.Context())
 				over()
