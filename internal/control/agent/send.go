@@ -67,7 +67,7 @@ func (m *message) withdraw() error {
 		}
 		return &errand.Failure{Why: takenBack}
 	}
-	settled, err := outcome(q)
+	settled, err := deliveryOf(q)
 	var failure *errand.Failure
 	switch {
 	case !settled:
@@ -234,7 +234,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	if !found || len(q.Commands) == 0 {
 		return true, &effect.Lost{Why: "its queue file is gone"}
 	}
-	if settled, err := outcome(q); settled {
+	if settled, err := deliveryOf(q); settled {
 		return true, err
 	}
 
@@ -266,9 +266,9 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// outcome is what has become of a message by its queue, once that is settled. Without an
+// deliveryOf is what has become of a message by its queue, once that is settled. Without an
 // error it has arrived.
-func outcome(q queue.Queue) (settled bool, err error) {
+func deliveryOf(q queue.Queue) (settled bool, err error) {
 	c := q.Commands[0]
 	if c.Status == queue.Done || c.Confirmed() {
 		return true, nil
@@ -365,9 +365,9 @@ func (c Clients) endQueue(agent string) {
 	if err != nil || !queues.Exists(at.Session) {
 		return
 	}
-	_, err = queues.Change(at.Session, func(q queue.Queue) queue.Outcome {
+	_, err = queues.Change(at.Session, func(q queue.Queue) queue.Transition {
 		return queue.Apply(q, queue.Withdrawn{Why: clientsEnd}, c.Now())
-	}, func(queue.Outcome, string) error { return nil })
+	}, func(queue.Transition, string) error { return nil })
 	if err != nil && !errors.Is(err, queue.ErrNone) {
 		c.Log("session %s: cannot end its queue: %v", at.Session, err)
 	}

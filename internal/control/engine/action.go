@@ -200,7 +200,7 @@ func (d *draft) gateEnded(gate Shell, e ShellExited) {
 	case gate.Moot, len(d.Agent.Asking) > 0 && gate.Gate != onPrompt: // it works again
 	default:
 		command := runbook.ExpandShell(d.action(gate.Gate).Run, d.values())
-		text := fmt.Sprintf("The gate %q failed, %s", clip(command, 500), e.outcome())
+		text := fmt.Sprintf("The gate %q failed, %s", clip(command, 500), e.ending())
 		if tail := strings.TrimSpace(e.Tail); strings.Contains(tail, "\n") {
 			text += "\n" + clipStart(tail, 2<<10)
 		}

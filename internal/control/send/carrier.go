@@ -83,8 +83,8 @@ func (c *carrier) send(ctx context.Context, l wake.Letter, before wake.State) er
 	if t.err != nil && ctx.Err() != nil {
 		return nil // it was not the gateway that failed
 	}
-	outcome, record := c.settle(&t)
-	c.logTry(t, outcome)
+	result, record := c.settle(&t)
+	c.logTry(t, result)
 	if err := c.insist(ctx, record); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *carrier) send(ctx context.Context, l wake.Letter, before wake.State) er
 }
 
 // settle decides what becomes of the letter after a try.
-func (c *carrier) settle(t *try) (outcome string, record func() error) {
+func (c *carrier) settle(t *try) (result string, record func() error) {
 	if t.err == nil {
 		return "delivered", func() error { return c.box.Sent(t.letter) }
 	}

@@ -89,7 +89,7 @@ func (s Sender) start(ctx context.Context, cmd *exec.Cmd, r *run) (note string, 
 	for {
 		select {
 		case err := <-ended:
-			return r.outcome(err)
+			return r.ending(err)
 		case <-look.C:
 			r.bound()
 		case <-limit.C:
@@ -221,8 +221,8 @@ const maxRead = 2 << 20
 // what it says of the way there.
 func (r *run) said() output { return output{readEnds(r.stdout, 0), readEnds(r.stderr, maxRead)} }
 
-// outcome is what came of a program that ended so.
-func (r *run) outcome(err error) (note string, failed error) {
+// ending is what came of a program that ended so.
+func (r *run) ending(err error) (note string, failed error) {
 	said := r.said()
 	switch {
 	case r.dropped || said.embedded():

@@ -105,9 +105,9 @@ func (d *Driver) GiveUp(ctx context.Context, session string) error {
 		return err
 	}
 
-	_, err = d.apply(session, func(now queue.Queue) queue.Outcome {
+	_, err = d.apply(session, func(now queue.Queue) queue.Transition {
 		if a := now.Active(); now.ID() != q.ID() || a == nil || a.ID != active.ID {
-			return queue.Outcome{Queue: now, Action: queue.Ignored} // its stop has come
+			return queue.Transition{Queue: now, Action: queue.Ignored} // its stop has come
 		}
 		return queue.Apply(named(now, session, d.Now()), queue.Withdrawn{Why: "an interrupt in Claude Code"}, d.Now())
 	})
@@ -442,10 +442,10 @@ func (t *typist) undelivered(why string, err error) error {
 }
 
 // apply gives the queue an event, and the agent the news if that ends it.
-func (t *typist) apply(e queue.Event) (queue.Outcome, error) {
-	return t.Driver.apply(t.session, func(q queue.Queue) queue.Outcome {
+func (t *typist) apply(e queue.Event) (queue.Transition, error) {
+	return t.Driver.apply(t.session, func(q queue.Queue) queue.Transition {
 		if q.ID() != t.queue {
-			return queue.Outcome{Queue: q, Action: queue.Ignored} // another one took its place
+			return queue.Transition{Queue: q, Action: queue.Ignored} // another one took its place
 		}
 		return queue.Apply(named(q, t.session, t.Now()), e, t.Now())
 	})

@@ -156,10 +156,10 @@ func (s *session) advance(ctx context.Context) {
 	}
 
 	s.queued = true
-	apply := func(q queue.Queue) queue.Outcome {
+	apply := func(q queue.Queue) queue.Transition {
 		if !q.At(s.place) {
 			if !s.abandoned(ctx, q) {
-				return queue.Outcome{Queue: q, Action: queue.Ignored}
+				return queue.Transition{Queue: q, Action: queue.Ignored}
 			}
 			q = queue.Adopt(q, s.place, s.Now())
 		}

@@ -135,7 +135,7 @@ func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error
 
 // tellEnd tells the session's agent how its queue ended. path is the name that the
 // queue's file gets.
-func (s *session) tellEnd(o queue.Outcome, path string) error {
+func (s *session) tellEnd(o queue.Transition, path string) error {
 	kind, err := s.Driver.tellEnd(s.client.Session, string(s.call.Payload.Event()), o, path)
 	s.told(kind)
 	return err
@@ -151,7 +151,7 @@ func (s *session) told(kind wake.Kind) {
 }
 
 // tellEnd gives the kind of the letter, if one was written.
-func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (told wake.Kind, err error) {
+func (d *Driver) tellEnd(session, event string, o queue.Transition, path string) (told wake.Kind, err error) {
 	ending, _ := o.Ended()
 	agents := d.agents()
 	agent, found := agents.Find(session)

@@ -112,11 +112,11 @@ func (d *Driver) prepare(ctx context.Context, session string) (queue.Place, erro
 // finish gives a queue that is at its end the name that goes with that, where somebody
 // died before it was done.
 func (d *Driver) finish(session string) error {
-	_, err := d.apply(session, func(q queue.Queue) queue.Outcome {
+	_, err := d.apply(session, func(q queue.Queue) queue.Transition {
 		if q.Stopgate == nil || q.Stopgate.Ending == nil {
-			return queue.Outcome{Queue: q, Action: queue.Ignored}
+			return queue.Transition{Queue: q, Action: queue.Ignored}
 		}
-		return queue.Outcome{Queue: q, Action: queue.Finished}
+		return queue.Transition{Queue: q, Action: queue.Finished}
 	})
 	return unlessGone(err)
 }
@@ -199,16 +199,16 @@ func (d *Driver) begun(session string) bool {
 
 // Cancel ends a session's queue, whose agent is told why.
 func (d *Driver) Cancel(session, why string) (queue.Queue, error) {
-	o, err := d.apply(session, func(q queue.Queue) queue.Outcome {
+	o, err := d.apply(session, func(q queue.Queue) queue.Transition {
 		return queue.Apply(named(q, session, d.Now()), queue.Withdrawn{Why: why}, d.Now())
 	})
 	return o.Queue, err
 }
 
 // apply changes a session's queue outside any hook, and sends what there is to tell.
-func (d *Driver) apply(session string, change func(queue.Queue) queue.Outcome) (queue.Outcome, error) {
+func (d *Driver) apply(session string, change func(queue.Queue) queue.Transition) (queue.Transition, error) {
 	told := wake.Kind("")
-	o, err := d.queues().Change(session, change, func(o queue.Outcome, path string) (err error) {
+	o, err := d.queues().Change(session, change, func(o queue.Transition, path string) (err error) {
 		told, err = d.tellEnd(session, "", o, path)
 		return err
 	})

@@ -91,21 +91,21 @@ func (s Store) Create(session string, q Queue) error {
 // ends the queue, tell is called with the name that the file is about to get. Only
 // when it has returned without an error does the file get that name: who dies in
 // between leaves the rest to the next one.
-func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Outcome, path string) error) (Outcome, error) {
+func (s Store) Change(session string, apply func(Queue) Transition, tell func(o Transition, path string) error) (Transition, error) {
 	release, err := s.lock(session)
 	if err != nil {
-		return Outcome{}, err
+		return Transition{}, err
 	}
 	defer release()
 
 	q, err := s.Load(session)
 	switch {
 	case errors.Is(err, ErrNone):
-		return Outcome{}, err
+		return Transition{}, err
 	case errors.Is(err, errDamaged):
-		return Outcome{}, s.setAside(session, err)
+		return Transition{}, s.setAside(session, err)
 	case err != nil:
-		return Outcome{}, err
+		return Transition{}, err
 	}
 
 	o := apply(q)
