@@ -123,7 +123,7 @@ func (h *stopHook) withQueue() error {
 	for _, e := range []queue.Event{
 		queue.Begun{ID: 1},
 		queue.Pressed{ID: 1},
-		queue.SessionStart{Source: "clear", ClientSession: "bench"},
+		queue.SessionStart{Source: "clear", ClaudeSession: "bench"},
 		queue.Begun{ID: 2},
 		queue.Pressed{ID: 2},
 		queue.Prompt{PromptID: "PROMPT", Text: "/gsd:plan-phase 3"},

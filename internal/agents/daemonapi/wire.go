@@ -221,7 +221,7 @@ type Agent struct {
 	// Until is when what an agent that is parked waits for is to be over.
 	Until *time.Time `json:"until,omitempty"`
 	// Client means that it is a client in a terminal, and no plain process.
-	Client bool `json:"client,omitempty"`
+	ClaudeCode bool `json:"client,omitempty"`
 	// Ready means that Claude Code has called a hook.
 	Ready bool `json:"ready,omitempty"`
 	// Terminal is where it can be seen, as long as it runs.

@@ -147,12 +147,12 @@ func askPerson(question string) (bool, error) {
 // forLaunch gives an error of a launch its exit code and its hint.
 func forLaunch(err error) error {
 	var config launch.ConfigError
-	var client launch.ClientError
+	var failure launch.StartError
 	switch {
 	case errors.As(err, &config):
 		return term.WithCode(term.WithHint(config, config.Hint), term.ExitUsage)
-	case errors.As(err, &client):
-		return term.CannotRun(client, client.Hint)
+	case errors.As(err, &failure):
+		return term.CannotRun(failure, failure.Hint)
 	}
 	return err
 }

@@ -82,7 +82,7 @@ func (p *Daemon) terminalOf(ctx context.Context, id string) (daemonapi.Terminal,
 	case a.Host != "":
 		err := fmt.Errorf("%s cannot be attached to from here", agentTitle(&a))
 		return daemonapi.Terminal{}, term.CannotRun(err, "attach to it there with: "+p.elsewhere(ctx, a.Host, "stopgate agent attach "+shortID(a.ID)))
-	case !a.Client:
+	case !a.ClaudeCode:
 		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s has no terminal: it is not Claude Code", agentTitle(&a)), logs)
 	case a.Status == "queued":
 		return daemonapi.Terminal{}, term.WithHint(fmt.Errorf("%s has not started yet: it is queued until another agent ends", agentTitle(&a)), "list agents with: stopgate agent list")

@@ -36,7 +36,7 @@ Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 			switch {
 			case err != nil:
 				return err
-			case !a.Client:
+			case !a.ClaudeCode:
 				return p.printLogOf(ctx, a.Owner, a.Away, follow)
 			}
 			t := newTalk(p, a)

@@ -54,7 +54,7 @@ started, or the machine of the fleet that the agent is on does not answer.`,
 // willHear is when an agent hears of what was sent.
 func willHear(a *daemonapi.Agent) string {
 	switch {
-	case !a.Client:
+	case !a.ClaudeCode:
 		return "has the message in its inbox"
 	case a.Status == "queued" || !a.Ready:
 		return "gets the message when it has started"

@@ -209,7 +209,7 @@ func TestViewsFitTheScreen(t *testing.T) {
 			ownerList(owners, "", true, clock),
 			ownersShow{show},
 			decisionList(rapid.SliceOfN(decision, 0, 4).Draw(t, "decisions"), clock),
-			agentList([]daemonapi.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", Client: true, USD: 1, Away: away.Draw(t, "away")}}, clock),
+			agentList([]daemonapi.Agent{{ID: "a", Name: text.Draw(t, "agent"), Owner: "b", Step: text.Draw(t, "step"), Status: "running", ClaudeCode: true, USD: 1, Away: away.Draw(t, "away")}}, clock),
 		} {
 			lines := seen.Lines(false, width, height)
 			if len(lines) > height {

@@ -124,12 +124,12 @@ func (d *desk) left(session string) bool {
 func (d *desk) asking(l queue.Listed) bool {
 	book := presence.NewBook(d.stateDir)
 	if l.Queue.Stopgate == nil || l.Queue.Stopgate.Place == nil {
-		clients := book.Find(l.Session)
-		return len(clients) > 0 && clients[0].State == presence.Asking
+		instances := book.Find(l.Session)
+		return len(instances) > 0 && instances[0].State == presence.Asking
 	}
 	place := l.Queue.Stopgate.Place
-	client, known := book.Load(place.Socket, place.PID, place.Pane)
-	return known && client.State == presence.Asking
+	instance, known := book.Load(place.Socket, place.PID, place.Pane)
+	return known && instance.State == presence.Asking
 }
 
 // deliveryWords tell how far a command is that the client has not done with.

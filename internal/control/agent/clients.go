@@ -25,15 +25,15 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// Clients are the agents that are clients.
-type Clients struct {
+// Terminals are the agents that are clients.
+type Terminals struct {
 	Errands effect.Errands
 	Config  string // the path of the global configuration
 	Now     func() time.Time
 	Log     func(format string, args ...any)
 }
 
-var _ effect.Agents = Clients{}
+var _ effect.Agents = Terminals{}
 
 // How large a client's screen is until a person attaches.
 const (
@@ -50,7 +50,7 @@ func Session(name, id string) string {
 }
 
 // terminal is where a client runs.
-func (c Clients) terminal(agent string) (agentdir.Terminal, error) {
+func (c Terminals) terminal(agent string) (agentdir.Terminal, error) {
 	own, err := c.Errands.Own(agent)
 	if err != nil {
 		return agentdir.Terminal{}, err
@@ -58,12 +58,12 @@ func (c Clients) terminal(agent string) (agentdir.Terminal, error) {
 	return own.Terminal()
 }
 
-func (c Clients) server() terminal.Server {
+func (c Terminals) server() terminal.Server {
 	return terminal.Server{Socket: Socket(c.Errands.StateDir), Environ: c.Errands.Environ}
 }
 
 // Start starts the client in a terminal, unless that was done before.
-func (c Clients) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart) error {
+func (c Terminals) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart) error {
 	own, err := c.Errands.Own(a.ID)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (c Clients) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart
 }
 
 // tellAnew says in the owner's log why an agent does not go on in its conversation.
-func (c Clients) tellAnew(o *engine.Owner, b beginning) {
+func (c Terminals) tellAnew(o *engine.Owner, b beginning) {
 	if b.anew == "" {
 		return
 	}
@@ -100,15 +100,15 @@ func (c Clients) tellAnew(o *engine.Owner, b beginning) {
 
 // prepare writes what the client and its hooks read. It is done while the client cannot
 // begin: one that has begun has a session of its own choice.
-func (c Clients) prepare(b beginning) error {
-	client := settings.Agent{
+func (c Terminals) prepare(b beginning) error {
+	claude := settings.Agent{
 		Program: c.Errands.Program, Aliases: aliases(c.Errands.Program, b.env), Dir: b.Cwd,
 		ConfigDir: ConfigDir(b.Run, b.Cwd, b.env),
 	}
 	if b.long() {
-		client.Prompt = b.own.Path("prompt.md")
+		claude.Prompt = b.own.Path("prompt.md")
 	}
-	text, err := client.File()
+	text, err := claude.File()
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func aliases(program string, env []string) []string {
 
 // launch makes the session with the runner in it. One that is there already is that of a
 // runner which somebody launched who did not live to see it begin; it cannot any more.
-func (c Clients) launch(ctx context.Context, own agentdir.Dir, session string, argv []string) error {
+func (c Terminals) launch(ctx context.Context, own agentdir.Dir, session string, argv []string) error {
 	if err := own.SetTerminal(agentdir.Terminal{Socket: Socket(c.Errands.StateDir), Session: session}); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func runnable(a engine.AgentStart, env []string) error {
 }
 
 // Wait waits until the client has ended.
-func (c Clients) Wait(ctx context.Context, agent string) (errand.Result, error) {
+func (c Terminals) Wait(ctx context.Context, agent string) (errand.Result, error) {
 	r, err := c.Errands.Wait(ctx, agent)
 	if err == nil {
 		c.endQueue(agent)
@@ -172,7 +172,7 @@ func (c Clients) Wait(ctx context.Context, agent string) (errand.Result, error) 
 }
 
 // Kill ends the client, and its session with whatever else a person has in there.
-func (c Clients) Kill(ctx context.Context, agent string) error {
+func (c Terminals) Kill(ctx context.Context, agent string) error {
 	if err := c.Errands.Kill(ctx, agent); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (c Clients) Kill(ctx context.Context, agent string) error {
 }
 
 // End ends the tmux server, with what somebody has left there.
-func (c Clients) End(ctx context.Context) error {
+func (c Terminals) End(ctx context.Context) error {
 	if _, err := os.Lstat(Socket(c.Errands.StateDir)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

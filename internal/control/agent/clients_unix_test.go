@@ -38,7 +38,7 @@ const id = "0b5e7b5c-5a0d-5f3a-9b1e-2f6d1c8e4a77"
 var owner = &engine.Owner{ID: "0123456789abcdef"}
 
 type scene struct {
-	Clients
+	Terminals
 	t   *testing.T
 	cwd string
 }
@@ -49,7 +49,7 @@ func newScene(t *testing.T) *scene {
 	state, err := os.MkdirTemp("", "agent") // a short path, for the socket
 	check(t, err)
 	bin := programs(t)
-	s := &scene{t: t, cwd: t.TempDir(), Clients: Clients{
+	s := &scene{t: t, cwd: t.TempDir(), Terminals: Terminals{
 		Config: filepath.Join(state, "config.yml"), Now: time.Now,
 		Log: func(format string, args ...any) { t.Logf(format, args...) },
 		Errands: effect.Errands{
@@ -77,7 +77,7 @@ func newScene(t *testing.T) *scene {
 var eventually = checktest.Eventually
 
 func (s *scene) agent(prompt string) engine.AgentStart {
-	return engine.AgentStart{ID: id, Name: "worker", Run: "claude", Prompt: prompt, Cwd: s.cwd, Step: "work", OnStop: runbook.StopIdle, Client: true}
+	return engine.AgentStart{ID: id, Name: "worker", Run: "claude", Prompt: prompt, Cwd: s.cwd, Step: "work", OnStop: runbook.StopIdle, ClaudeCode: true}
 }
 
 func (s *scene) start(a engine.AgentStart) {
@@ -574,7 +574,7 @@ func TestSettingsFile(t *testing.T) {
 func TestKillWithoutTmux(t *testing.T) {
 	s := newScene(t)
 	s.start(s.agent("x"))
-	c := s.Clients
+	c := s.Terminals
 	c.Errands.Environ = append(slices.Clone(c.Errands.Environ), "PATH="+t.TempDir())
 	for range 2 {
 		check(t, c.Kill(t.Context(), id))

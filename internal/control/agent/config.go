@@ -23,5 +23,5 @@ func ConfigDir(run, cwd string, env []string) string {
 		}
 		env = append(env[:len(env):len(env)], a.Name+"="+a.Value)
 	}
-	return paths.ClientDir(getenv, cwd, launched)
+	return paths.ClaudeDir(getenv, cwd, launched)
 }

@@ -45,7 +45,7 @@ const (
 // confirmed it. The message is a queue of one command: what moves queues on, moves it on
 // when the daemon is gone. What is taken back because nobody wants it any more has failed:
 // whoever said it was told that it would arrive.
-func (c Clients) Send(ctx context.Context, agent, key, text string) error {
+func (c Terminals) Send(ctx context.Context, agent, key, text string) error {
 	m, err := c.message(agent, key, text)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ const takenBack = "it was withdrawn"
 type message struct {
 	driver  *driver.Driver
 	queues  queue.Store
-	clients presence.Book
+	book    presence.Book
 	own     agentdir.Dir
 	errand  string // the client's directory
 	session string
@@ -96,7 +96,7 @@ type message struct {
 	hidden  int            // for how many looks, since no hook told of it
 }
 
-func (c Clients) message(agent, key, text string) (*message, error) {
+func (c Terminals) message(agent, key, text string) (*message, error) {
 	dir, err := c.Errands.Dir(agent)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (c Clients) message(agent, key, text string) (*message, error) {
 		return nil, &errand.Failure{Why: fmt.Sprintf("Claude Code would exit on %q", strings.TrimSpace(text))}
 	}
 	return &message{
-		driver: c.driver(), queues: queue.NewStore(c.Errands.StateDir), clients: presence.NewBook(c.Errands.StateDir),
+		driver: c.driver(), queues: queue.NewStore(c.Errands.StateDir), book: presence.NewBook(c.Errands.StateDir),
 		own: own, errand: dir, session: at.Session, key: key, text: text,
 	}, nil
 }
@@ -131,7 +131,7 @@ func ends(text string) bool {
 }
 
 // driver types for the daemon. The server that it looks for sessions on is ours.
-func (c Clients) driver() *driver.Driver {
+func (c Terminals) driver() *driver.Driver {
 	e := c.Errands
 	d := &driver.Driver{
 		StateDir: e.StateDir, ConfigDir: filepath.Dir(c.Config), Now: c.Now, Log: c.Log,
@@ -176,7 +176,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 	if !errand.Runs(m.errand) {
 		return false, notRunning()
 	}
-	if client := m.clients.Find(m.session); len(client) == 0 || client[0].State == presence.Free && m.early() {
+	if instance := m.book.Find(m.session); len(instance) == 0 || instance[0].State == presence.Free && m.early() {
 		return false, nil
 	}
 	if q, err := m.queues.Load(m.session); err == nil {
@@ -289,7 +289,7 @@ func reason(e queue.Ending, c queue.Command) string {
 		return c.Stopgate.Why
 	case e.Kind == queue.Cancel && e.Why == "manual input":
 		return "something else was typed into Claude Code first"
-	case e.Kind == queue.Cancel && e.Why == clientsEnd:
+	case e.Kind == queue.Cancel && e.Why == claudeEnd:
 		return "Claude Code ended first"
 	case e.Kind == queue.Cancel:
 		return "it was cancelled by " + e.Why
@@ -304,8 +304,8 @@ func reason(e queue.Ending, c queue.Command) string {
 // person, nor of a text that somebody has left in the input box: that is for a person.
 func (m *message) held(in terminal.State) (done bool, err error) {
 	state := presence.Free
-	if clients := m.clients.Find(m.session); len(clients) > 0 {
-		state = clients[0].State
+	if instances := m.book.Find(m.session); len(instances) > 0 {
+		state = instances[0].State
 	}
 	if in != m.hiding {
 		m.hidden, m.hiding = 0, in
@@ -354,19 +354,19 @@ func (m *message) takeBack() {
 	m.log(err)
 }
 
-// clientsEnd is why the queue of a client that has ended is over.
-const clientsEnd = "the end of Claude Code"
+// claudeEnd is why the queue of a client that has ended is over.
+const claudeEnd = "the end of Claude Code"
 
 // endQueue ends the queue of a client that has ended: no hook moves it on any more. Nobody
 // is told: whoever waits for the client knows of its end.
-func (c Clients) endQueue(agent string) {
+func (c Terminals) endQueue(agent string) {
 	at, err := c.terminal(agent)
 	queues := queue.NewStore(c.Errands.StateDir)
 	if err != nil || !queues.Exists(at.Session) {
 		return
 	}
 	_, err = queues.Change(at.Session, func(q queue.Queue) queue.Transition {
-		return queue.Apply(q, queue.Withdrawn{Why: clientsEnd}, c.Now())
+		return queue.Apply(q, queue.Withdrawn{Why: claudeEnd}, c.Now())
 	}, func(queue.Transition, string) error { return nil })
 	if err != nil && !errors.Is(err, queue.ErrNone) {
 		c.Log("session %s: cannot end its queue: %v", at.Session, err)

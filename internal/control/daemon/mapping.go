@@ -166,7 +166,7 @@ func values(data string) map[string]string {
 // had it before, and is being ended.
 func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 	agent := o.Agent.ID
-	if o.Agent.Client && !o.Agent.Ready && r.Event != "SessionStart" {
+	if o.Agent.ClaudeCode && !o.Agent.Ready && r.Event != "SessionStart" {
 		return nil
 	}
 

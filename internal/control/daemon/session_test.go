@@ -57,7 +57,7 @@ func TestSessionsInTmux(t *testing.T) {
 	p := planeOf(t, testCore(newMemory(t)))
 	book := presence.NewBook(p.opts.StateDir)
 	for i, state := range []presence.State{presence.Free, presence.Busy, presence.Asking} {
-		check(t, book.Store(presence.Client{Session: "s", Socket: "/tmux", PID: 7, Pane: "%" + string(rune('1'+i)), State: state, Since: noon.Add(time.Duration(i) * time.Hour)}))
+		check(t, book.Store(presence.Instance{Session: "s", Socket: "/tmux", PID: 7, Pane: "%" + string(rune('1'+i)), State: state, Since: noon.Add(time.Duration(i) * time.Hour)}))
 	}
 	ask := func(q api.Query) (panes string) {
 		t.Helper()

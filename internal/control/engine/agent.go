@@ -20,7 +20,7 @@ func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 	}
 	d.fact(StepStarted{
 		Step: step.Name, AgentID: id, AgentName: step.Run.Agent, Session: how.session,
-		Client: d.Plan.Agents[step.Run.Agent].Client, Attempt: attempt, Timeout: step.Timeout,
+		ClaudeCode: d.Plan.Agents[step.Run.Agent].ClaudeCode, Attempt: attempt, Timeout: step.Timeout,
 	})
 	d.needWorkspace()
 	if why := d.absentForAgent(step); why != "" {
@@ -69,7 +69,7 @@ func (d *draft) agentStart(prompt, session string) *AgentStart {
 		ID: d.Agent.ID, Name: d.Agent.Name, Prompt: prompt, Resume: session,
 		Cwd: within(d.cwd(), runbook.Expand(a.Cwd, values)), Step: d.Step,
 		OnStop: a.StopAction(d.Kind == AgentRun), AtMost: a.MaxConcurrency,
-		Client: a.Client, Bare: strings.Contains(a.Run, "${prompt}"),
+		ClaudeCode: a.ClaudeCode, Bare: strings.Contains(a.Run, "${prompt}"),
 	}
 	start.Env, start.EnvFile = d.environment(a.Env, d.current().Env.Set)
 	values["prompt"] = prompt
@@ -87,7 +87,7 @@ func (d *draft) restart(prompt, session string, person bool) {
 	d.settleTriggers()
 	d.endAgent()
 	id, before := agentID(d.ID, d.Serial+1), d.Agent.ID
-	d.fact(AgentRestarted{AgentID: id, Session: session, Replaces: before, Client: d.Agent.Client})
+	d.fact(AgentRestarted{AgentID: id, Session: session, Replaces: before, ClaudeCode: d.Agent.ClaudeCode})
 	if !person {
 		prompt = strings.ReplaceAll(prompt, before, id)
 	}

@@ -30,7 +30,7 @@ func (d *draft) waitsFor(source Source) bool { return d.Decision != nil && d.Dec
 // onScreen reports whether the open decision is about something that the agent's client
 // shows, and that is gone when the client is.
 func (d *draft) onScreen() bool {
-	return d.Decision.Ref != "" || d.Decision.Source == FromStart || d.Decision.Source == FromPrompt && d.Agent.Client
+	return d.Decision.Ref != "" || d.Decision.Source == FromStart || d.Decision.Source == FromPrompt && d.Agent.ClaudeCode
 }
 
 // prompted is an agent that waits for a person. Where a hook waits for the answer, that
@@ -64,7 +64,7 @@ func (d *draft) dialog(on Dialog) {
 		words += " (" + on.Type + ")"
 	}
 	words = colon(words, on.Text)
-	if d.Agent.Client {
+	if d.Agent.ClaudeCode {
 		words += d.attach()
 	}
 	d.fire(trigger{name: onPrompt, text: words})

@@ -241,7 +241,7 @@ func (d *draft) exited(w AgentExited) {
 	if d.leaveOff() || d.Status != Running {
 		return // the person who is asked decides
 	}
-	d.fire(trigger{name: onDead, text: w.ending(d.Agent.Client && !d.Agent.Ready)})
+	d.fire(trigger{name: onDead, text: w.ending(d.Agent.ClaudeCode && !d.Agent.Ready)})
 }
 
 // gone is an agent that is no longer there. What was to be answered on its screen is not, then.

@@ -55,7 +55,7 @@ func (d *decoder) agentRun() typeOf[agentDraft] {
 	return document.New(func(v value, a *agentDraft) bool {
 		ok := script.Read(v, &a.Run)
 		if ok {
-			d.client(nodeOf(v).at, a)
+			d.claudeCode(nodeOf(v).at, a)
 		}
 		return ok
 	}, script.Schema)

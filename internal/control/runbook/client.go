@@ -9,18 +9,18 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
-// client looks at the run of an agent: one that starts the client gets a terminal, and
+// claudeCode looks at the run of an agent: one that starts the client gets a terminal, and
 // flags of ours behind what is written.
-func (d *decoder) client(at span, a *agentDraft) {
+func (d *decoder) claudeCode(at span, a *agentDraft) {
 	run := strings.TrimSpace(a.Run)
-	args, ok := clientArgs(run)
+	args, ok := claudeArgs(run)
 	switch {
 	case ok:
-		a.Run, a.Client, a.args = run, true, args
+		a.Run, a.ClaudeCode, a.args = run, true, args
 		for _, w := range args {
-			d.clientFlag(at, w)
+			d.claudeFlag(at, w)
 		}
-	case startsClient(run):
+	case startsClaude(run):
 		d.fault(d.inside(at, "claude"), "an agent that runs Claude Code must be one simple command: claude and its flags",
 			"use cwd and env instead of cd and export, and separate steps for commands before or after it")
 	case strings.Contains(run, "--session-id"):
@@ -28,8 +28,8 @@ func (d *decoder) client(at span, a *agentDraft) {
 	}
 }
 
-// clientFlag looks at one word of a client's command line.
-func (d *decoder) clientFlag(run span, w word) {
+// claudeFlag looks at one word of a client's command line.
+func (d *decoder) claudeFlag(run span, w word) {
 	flag, _, _ := strings.Cut(w.text, "=")
 	short := ""
 	if strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") {
@@ -54,7 +54,7 @@ func (d *decoder) clientFlag(run span, w word) {
 // agent. Where it may be the value of a flag it is left alone.
 func (d *decoder) secondPrompt(agent *node, a *agentDraft) {
 	run := agent.get("run")
-	if !a.Client || a.Prompt == "" || run == nil {
+	if !a.ClaudeCode || a.Prompt == "" || run == nil {
 		return
 	}
 	switches := []string{"--dangerously-skip-permissions", "--verbose"}
@@ -104,9 +104,9 @@ func Launch(run string) (set []Assignment, program string, launcher bool) {
 	return set, "", false
 }
 
-// clientArgs are the words that a client gets, where a script is a simple command that
+// claudeArgs are the words that a client gets, where a script is a simple command that
 // starts one: claude, or our launcher of it.
-func clientArgs(script string) ([]word, bool) {
+func claudeArgs(script string) ([]word, bool) {
 	words, ok := simpleCommand(script)
 	for len(words) > 0 && words[0].assigns() {
 		words = words[1:]
@@ -139,16 +139,16 @@ func afterProvider(args []word) []word {
 	return args
 }
 
-// startsClient reports whether one of the commands of a script is claude. One that may get a here-document has always
+// startsClaude reports whether one of the commands of a script is claude. One that may get a here-document has always
 // been left alone.
-func startsClient(script string) (starts bool) {
+func startsClaude(script string) (starts bool) {
 	if strings.Contains(script, "<<") {
 		return false
 	}
 	file, err := parseScript(script)
 	if err != nil { // of a script that no shell could read, what looks like a command counts
 		commands, _ := commandline.Read(script)
-		return slices.ContainsFunc(commands, func(c *commandline.Command) bool { return isClient(c.Words) })
+		return slices.ContainsFunc(commands, func(c *commandline.Command) bool { return isClaude(c.Words) })
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if call, is := node.(*syntax.CallExpr); is {
@@ -160,15 +160,15 @@ func startsClient(script string) (starts bool) {
 				}
 				words = append(words, w.text)
 			}
-			starts = starts || isClient(words)
+			starts = starts || isClaude(words)
 		}
 		return true
 	})
 	return starts
 }
 
-// isClient reports whether the words of a command are claude and what it is given, perhaps behind what starts it.
-func isClient(words []string) bool {
+// isClaude reports whether the words of a command are claude and what it is given, perhaps behind what starts it.
+func isClaude(words []string) bool {
 	for _, text := range words {
 		if !commandline.Assigns(text) && !slices.Contains([]string{"exec", "env", "command", "nohup", "nice"}, text) {
 			return word{text: text}.program() == "claude"

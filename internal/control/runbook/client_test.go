@@ -55,8 +55,8 @@ func TestWhoIsAClient(t *testing.T) {
 		if run == "${var.x}claude" {
 			faults = nil // the variable has no value
 		}
-		if got := book.Agents["a"]; got.Client != want || len(faults) > 0 {
-			t.Errorf("%q: %v, %v", run, got.Client, faults)
+		if got := book.Agents["a"]; got.ClaudeCode != want || len(faults) > 0 {
+			t.Errorf("%q: %v, %v", run, got.ClaudeCode, faults)
 		} else if want && got.Run != strings.TrimSpace(run) {
 			t.Errorf("%q runs %q", run, got.Run)
 		}

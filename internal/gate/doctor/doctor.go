@@ -83,7 +83,7 @@ type Report struct {
 // Examine looks at everything, in the order in which a stop would meet it.
 func Examine(ctx context.Context, place Place) Report {
 	e := &examination{Place: place, project: &config.Project{}}
-	e.client(ctx)
+	e.claudeCode(ctx)
 	e.files = settings.InspectFrom(place.Dir, e.localRoot())
 	e.environment = environmentOfHooks(e.files)
 	e.settingsFiles()
@@ -132,7 +132,7 @@ func (e *examination) find(level Level, what, text, hint string) {
 // tested are the versions of Claude Code that all end-to-end tests run with.
 var tested = []string{"2.1.197", "2.1.325"}
 
-func (e *examination) client(ctx context.Context) {
+func (e *examination) claudeCode(ctx context.Context) {
 	path := os.Getenv("CLAUDE_BIN")
 	if path == "" {
 		path = "claude"

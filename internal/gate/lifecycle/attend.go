@@ -114,7 +114,7 @@ var (
 // Why nobody waits for an answer any more although nobody told us.
 var (
 	errAnsweredThere = errors.New("answered in the terminal")
-	errClientGone    = errors.New("the agent's Claude Code has exited")
+	errClaudeGone    = errors.New("the agent's Claude Code has exited")
 )
 
 // await asks for the answer until there is one. The daemon may be started anew meanwhile.
@@ -146,7 +146,7 @@ func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi
 
 // ending is why a context ended.
 func ending(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause == errAnsweredThere || cause == errClientGone {
+	if cause := context.Cause(ctx); cause == errAnsweredThere || cause == errClaudeGone {
 		return cause
 	}
 	return ctx.Err() // a signal is a cause of its own
@@ -155,7 +155,7 @@ func ending(ctx context.Context) error {
 // quietly reports whether a person need not hear why nobody waits any more.
 func quietly(why error) bool {
 	switch why { // and not what wraps it: a daemon that hangs is told
-	case context.Canceled, context.DeadlineExceeded, errAnsweredThere, errClientGone:
+	case context.Canceled, context.DeadlineExceeded, errAnsweredThere, errClaudeGone:
 		return true
 	}
 	return false

@@ -113,7 +113,7 @@ func (p *prompt) lookout(payload *hook.PermissionRequestPayload) func() error {
 	return func() error {
 		switch {
 		case p.keeper.Parent() != parent:
-			return errClientGone
+			return errClaudeGone
 		// A subagent's conversation is elsewhere: there its stop has to do.
 		case payload.AgentID == "" && use.settled():
 			return errAnsweredThere

@@ -305,7 +305,7 @@ func (c *call) witness(kc *keeper.Call) {
 
 // timeout is how long the client waits for the answer.
 func (c *call) timeout(payload hook.Payload, project *keeper.Project) time.Duration {
-	return settings.Timeout(payload.Event(), c.HookTimeout, c.clientDirs(payload, project)...)
+	return settings.Timeout(payload.Event(), c.HookTimeout, c.claudeDirs(payload, project)...)
 }
 
 // left is how much of the time for a call with that timeout is left.
@@ -323,10 +323,10 @@ func (c *call) limit(ctx context.Context, timeout time.Duration) (context.Contex
 	return ctx, func() { restore(); cancel() }
 }
 
-// clientDirs are where the client may have taken its settings from: where it was
+// claudeDirs are where the client may have taken its settings from: where it was
 // started and, since 2.1.211, the top of the main worktree; neither need be the project
 // of this call.
-func (c *call) clientDirs(payload hook.Payload, project *keeper.Project) []string {
+func (c *call) claudeDirs(payload hook.Payload, project *keeper.Project) []string {
 	root := payload.Common().CWD
 	if project != nil {
 		root = project.Root

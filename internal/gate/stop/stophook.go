@@ -105,7 +105,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		return result, gauntlet.Verdict(&result)
 	}
 
-	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.clientDirs(payload, place.Project)...))
+	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.claudeDirs(payload, place.Project)...))
 	defer cancel()
 	result := gauntlet.Decide(ctx, stop)
 	verdict := stop.Verdict(&result)

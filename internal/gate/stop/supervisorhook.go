@@ -100,7 +100,7 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 
 	j, last := c.judgeAlone(place, func() keeper.Verdict {
 		call := c.keeperCall(payload, place)
-		timeout := settings.SupervisorTimeout(c.clientDirs(payload, place.Project)...)
+		timeout := settings.SupervisorTimeout(c.claudeDirs(payload, place.Project)...)
 		verdict := c.askAlone(ctx, supervisor.Alone{Keeper: c.Supervisor}, call, timeout)
 		if call.Observes() {
 			return verdict.Observed()

@@ -61,7 +61,7 @@ func (c *call) update(payload hook.Payload, root string, session *footprint.Sess
 // beginning is what the session of a call is known by if its id is new.
 func beginning(payload hook.Payload, root string) footprint.Beginning {
 	by := footprint.Beginning{
-		Client: process.Caller(), Root: paths.Canonical(root),
+		Caller: process.Caller(), Root: paths.Canonical(root),
 		Whole: payload.Event() == hook.SessionStart || payload.Event() == hook.UserPromptSubmit,
 	}
 	if p, is := payload.(*hook.SessionStartPayload); is {

@@ -21,7 +21,7 @@ import (
 // review has a copy of the session look at the work.
 func (s *session) review(ctx context.Context, d Decision, state State, at identity) Decision {
 	own := claude.Personal(s.Environ, s.workDir())
-	client, err := claude.Find(own)
+	program, err := claude.Find(own)
 	if err != nil {
 		return s.unavailable(err)
 	}
@@ -31,7 +31,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 	start := s.now()
 	made := s.forkBeside(ctx)
 	prompt := s.prompt(ctx, d, state)
-	result, err := s.ask(ctx, client, own, <-made, prompt)
+	result, err := s.ask(ctx, program, own, <-made, prompt)
 	d.Cost = result.Spent()
 
 	review := Review{
@@ -108,7 +108,7 @@ func (s *session) workDir() string {
 
 // ask runs the client with the person's own environment. It is ended as soon as its result is there: it would go on
 // with the work.
-func (s *session) ask(ctx context.Context, client string, own []string, from fork, prompt string) (claude.Result, error) {
+func (s *session) ask(ctx context.Context, program string, own []string, from fork, prompt string) (claude.Result, error) {
 	if from.err != nil {
 		return claude.Result{}, from.err
 	}
@@ -129,7 +129,7 @@ func (s *session) ask(ctx context.Context, client string, own []string, from for
 		Done: sync.OnceFunc(func() { close(enough) }),
 	}
 	run := process.Run(ctx, process.Command{
-		Args:    append([]string{client}, args...),
+		Args:    append([]string{program}, args...),
 		Dir:     s.workDir(),
 		Env:     claude.Environ(own),
 		Stdin:   stdin,
@@ -151,7 +151,7 @@ func (s *session) ask(ctx context.Context, client string, own []string, from for
 	case context.Cause(ctx) == errTooMuch:
 		return result, errTooMuch
 	case err != nil:
-		return result, s.noResult(client, run)
+		return result, s.noResult(program, run)
 	}
 	if err := result.Err(); err != nil {
 		return result, fmt.Errorf("the reviewer failed: %s", excerpt(s.line(err.Error())))
@@ -177,8 +177,8 @@ func (s *session) line(text string) string {
 }
 
 // noResult says why a client gave none.
-func (s *session) noResult(client string, run process.Result) error {
-	name := filepath.Base(client)
+func (s *session) noResult(program string, run process.Result) error {
+	name := filepath.Base(program)
 	switch {
 	case run.Err != nil, run.TimedOut, run.Canceled:
 		return fmt.Errorf("%s %s", name, run)

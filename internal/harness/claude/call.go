@@ -38,7 +38,7 @@ func (c Call) Args() []string {
 		"--max-turns", strconv.Itoa(c.MaxTurns),
 		"--output-format", "json")
 	if c.Schema != "" {
-		args = append(args, "--json-schema", forClient(c.Schema))
+		args = append(args, "--json-schema", withoutDialect(c.Schema))
 	}
 	if c.Model != "" {
 		args = append(args, "--model="+c.Model) // one argument: a model is never a flag
@@ -46,10 +46,10 @@ func (c Call) Args() []string {
 	return args
 }
 
-// forClient leaves out which dialect a schema is written in. The client's validator
+// withoutDialect leaves out which dialect a schema is written in. The client's validator
 // does not know ours, and a client (2.1.197) that cannot compile the schema goes on
 // without one, and does not say so.
-func forClient(schema string) string {
+func withoutDialect(schema string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(schema), &members) != nil {
 		return schema // for the client to refuse

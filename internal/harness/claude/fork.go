@@ -38,7 +38,7 @@ func (f Fork) Command() (args []string, stdin []byte) {
 	args = append(args, userOnly(f.Dir, f.Config)...)
 	args = append(args,
 		"--no-session-persistence",
-		"--json-schema", forClient(f.Schema))
+		"--json-schema", withoutDialect(f.Schema))
 	if !isArgument(f.Prompt) {
 		return args, []byte(f.Prompt)
 	}

@@ -80,5 +80,5 @@ func pattern(path string) string {
 
 // ConfigDir is the directory of the user's settings, for a client with that environment.
 func ConfigDir(variables []string) string {
-	return paths.ClientDir(func(name string) string { return environ.Get(variables, name) }, "", false)
+	return paths.ClaudeDir(func(name string) string { return environ.Get(variables, name) }, "", false)
 }

@@ -11,5 +11,5 @@ import (
 // only when that fails.
 func (p *Plan) Exec() (code int, err error) {
 	err = syscall.Exec(p.Path, p.Args, p.Env)
-	return 0, ClientError{error: fmt.Errorf("start %s: %w", p.Path, err)}
+	return 0, StartError{error: fmt.Errorf("start %s: %w", p.Path, err)}
 }

@@ -17,7 +17,7 @@ func (p *Plan) Exec() (code int, err error) {
 	if err := cmd.Run(); errors.As(err, &exit) {
 		return exit.ExitCode(), nil
 	} else if err != nil {
-		return 0, ClientError{error: fmt.Errorf("start %s: %w", p.Path, err)}
+		return 0, StartError{error: fmt.Errorf("start %s: %w", p.Path, err)}
 	}
 	return 0, nil
 }

@@ -27,7 +27,7 @@ func (l *launch) load() (*Config, error) {
 // offer makes ccc.json from the client's settings, if there are any and a person
 // agrees.
 func (l *launch) offer(path string) (made bool, err error) {
-	from := readClientFile(l.settings)
+	from := readSettingsFile(l.settings)
 	if from.members == nil || l.Ask == nil {
 		return false, nil
 	}

@@ -78,11 +78,11 @@ func Prepare(o Options) (*Plan, error) {
 		return nil, err
 	}
 
-	files := clientFiles(l.settings, o.Dir)
+	files := settingsFiles(l.settings, o.Dir)
 	if err := checkShadows(files, l.config, l.provider, provided); err != nil {
 		return nil, err
 	}
-	client, err := l.findClient()
+	program, err := l.findClaude()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func Prepare(o Options) (*Plan, error) {
 	}
 
 	args := append([]string{"claude"}, l.config.ClaudeArgs...)
-	return &Plan{Path: client, Args: append(args, rest...), Env: env.entries}, nil
+	return &Plan{Path: program, Args: append(args, rest...), Env: env.entries}, nil
 }
 
 // inSupervised reports whether it is a supervised agent that starts a client. What is
@@ -112,18 +112,18 @@ func inSupervised(variables []string) bool {
 
 func (l *launch) getenv(name string) string { return environ.Get(l.Environ, name) }
 
-// findClient refuses a client that is ourselves: it would start itself for ever.
-func (l *launch) findClient() (string, error) {
+// findClaude refuses a client that is ourselves: it would start itself for ever.
+func (l *launch) findClaude() (string, error) {
 	path, err := claude.Find(l.Environ)
 	if err != nil {
-		return "", ClientError{error: err}
+		return "", StartError{error: err}
 	}
 	// A program that is started in our place has our pid.
 	if l.getenv(pidVariable) == strconv.Itoa(os.Getpid()) {
-		return "", ClientError{fmt.Errorf("%s starts stopgate again, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
+		return "", StartError{fmt.Errorf("%s starts stopgate again, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
 	}
 	if disk.Same(path, l.Executable) {
-		return "", ClientError{fmt.Errorf("%s is stopgate itself, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
+		return "", StartError{fmt.Errorf("%s is stopgate itself, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
 	}
 	return path, nil
 }
@@ -164,7 +164,7 @@ func (l *launch) environment(provided map[string]string) (*environment, error) {
 // launchPlainly prepares a launch without a supervisor. What is wrong with the state
 // directory or the settings file is no reason not to start, unless settings of the
 // provider's could not be taken out again.
-func (l *launch) launchPlainly(env *environment, before clientFile) error {
+func (l *launch) launchPlainly(env *environment, before settingsFile) error {
 	env.remove(func(name string) bool { return name == IDVariable })
 	if inSupervised(l.Environ) {
 		env.set(SupervisorVariable, "0")

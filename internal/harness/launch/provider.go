@@ -121,9 +121,9 @@ func (c *Config) Unset(provider string, getenv func(name string) string) (names 
 	return names
 }
 
-// ClientEnviron is the environment of a client that is started with the provider from
+// ClaudeEnviron is the environment of a client that is started with the provider from
 // one that has these variables.
-func (c *Config) ClientEnviron(provider string, variables []string) ([]string, error) {
+func (c *Config) ClaudeEnviron(provider string, variables []string) ([]string, error) {
 	provided, err := c.Environment(provider, variables)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (l *launch) lock(r Registry) (unlock func(), err error) {
 
 // plain takes our entry out of the settings file, and what other providers put
 // there.
-func (l *launch) plain(r Registry, before clientFile) error {
+func (l *launch) plain(r Registry, before settingsFile) error {
 	m, err := r.memoryOf(l.settings)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (l *launch) supervised(r Registry, id string, timeout time.Duration) error 
 		return err
 	}
 	r.tidy()
-	if err := r.create(id, record{Client: process.Self(), Host: hostname(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
+	if err := r.create(id, record{Claude: process.Self(), Host: hostname(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
 		return err
 	}
 	err = l.apply(m, settings.Change{
@@ -124,7 +124,7 @@ func (l *launch) additions(merge json.RawMessage) []settings.Put {
 	if merge == nil {
 		return nil
 	}
-	file := readClientFile(l.settings)
+	file := readSettingsFile(l.settings)
 	wanted, _ := objectIn(merge)
 	if file.members == nil && len(file.text) > 0 {
 		return nil

@@ -18,7 +18,7 @@ const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 
 // supervise prepares a launch whose agent stops when a second one says that the work
 // is done.
-func (l *launch) supervise(env *environment, files []clientFile) error {
+func (l *launch) supervise(env *environment, files []settingsFile) error {
 	state, err := paths.SupervisorDir(l.getenv)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (l *launch) supervise(env *environment, files []clientFile) error {
 	}
 
 	if l.merge() != nil {
-		files[0] = readClientFile(l.settings) // with what the provider has put there
+		files[0] = readSettingsFile(l.settings) // with what the provider has put there
 	}
 	if file := hooksDisabled(files); file != "" {
 		l.warn(fmt.Errorf("nothing will be supervised: disableAllHooks in %s switches all hooks off", file))

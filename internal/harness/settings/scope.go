@@ -49,7 +49,7 @@ func (s Scope) String() string {
 func Path(scope Scope, root string) (string, error) {
 	switch scope {
 	case User:
-		dir, err := paths.ClientConfigDir()
+		dir, err := paths.ClaudeConfigDir()
 		if err != nil {
 			return "", err
 		}

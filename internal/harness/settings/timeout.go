@@ -30,8 +30,8 @@ func DefaultTimeout(event hook.Event) time.Duration {
 	return 600 * time.Second
 }
 
-// clientTimeout is what the client grants an entry without a timeout.
-func clientTimeout(event hook.Event) time.Duration {
+// defaultTimeout is what the client grants an entry without a timeout.
+func defaultTimeout(event hook.Event) time.Duration {
 	switch event {
 	case hook.UserPromptSubmit:
 		return 30 * time.Second
@@ -86,7 +86,7 @@ func SupervisorTimeout(dirs ...string) time.Duration {
 	if timeout, found := smallest(hook.Stop, reviews, SupervisorHook, dirs); found {
 		return timeout
 	}
-	return clientTimeout(hook.Stop)
+	return defaultTimeout(hook.Stop)
 }
 
 // smallest looks at the wanted entries. Each of them has the word in it.
@@ -154,7 +154,7 @@ func (e Entry) Answerable() (long time.Duration, short bool) {
 func granted(e Entry) time.Duration {
 	timeout := e.Timeout
 	if timeout == 0 {
-		timeout = clientTimeout(e.Event)
+		timeout = defaultTimeout(e.Event)
 	}
 	if e.Event == hook.SessionEnd {
 		return min(timeout, 60*time.Second) // the client's cap

@@ -92,7 +92,7 @@ func (c *Conversation) events(r *record) []Event {
 	if results := c.results(content); results != nil {
 		return results
 	}
-	return user(promptText(content), r.IsMeta || from.IsClient())
+	return user(promptText(content), r.IsMeta || from.IsAutomatic())
 }
 
 // user is what stands in the user's place. What the client added for the model alone, as

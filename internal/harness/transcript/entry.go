@@ -40,8 +40,8 @@ type Origin struct {
 	Kind string `json:"kind"`
 }
 
-// IsClient reports whether no person has written it.
-func (o Origin) IsClient() bool {
+// IsAutomatic reports whether no person has written it.
+func (o Origin) IsAutomatic() bool {
 	return o.Kind == "task-notification" || o.Kind == "auto-continuation"
 }
 
@@ -117,7 +117,7 @@ func Request(line []byte) (text string, ok bool) {
 		return "", false // half written, or of a client that we do not know
 	}
 	content, from, ok := e.User()
-	if !ok || e.IsMeta || e.IsSidechain || e.IsCompactSummary || from.IsClient() {
+	if !ok || e.IsMeta || e.IsSidechain || e.IsCompactSummary || from.IsAutomatic() {
 		return "", false
 	}
 	return promptText(content), true

@@ -327,11 +327,11 @@ func (t *typist) past() bool {
 
 // reported is what the client's hooks told last that it does; "" where none has told anything.
 func (t *typist) reported() presence.State {
-	client, known := t.clients().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
+	instance, known := t.book().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
 	if !known {
 		return ""
 	}
-	return client.State
+	return instance.State
 }
 
 // busy says why the client takes no prompt now, by what its hooks told.

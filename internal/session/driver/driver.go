@@ -35,9 +35,9 @@ type Driver struct {
 	Pace Pace
 }
 
-func (d *Driver) queues() queue.Store    { return queue.NewStore(d.StateDir) }
-func (d *Driver) clients() presence.Book { return presence.NewBook(d.StateDir) }
-func (d *Driver) outbox() wake.Outbox    { return wake.NewOutbox(d.StateDir) }
+func (d *Driver) queues() queue.Store { return queue.NewStore(d.StateDir) }
+func (d *Driver) book() presence.Book { return presence.NewBook(d.StateDir) }
+func (d *Driver) outbox() wake.Outbox { return wake.NewOutbox(d.StateDir) }
 
 // agents reads the registry at every call. What is wrong with it does not keep the
 // entries that are fine from being used.

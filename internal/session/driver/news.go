@@ -30,8 +30,8 @@ func (s *session) news() {
 	case *hook.NotificationPayload:
 		s.notified(p)
 	case *hook.SessionEndPayload:
-		if s.ours && s.client.State == presence.Ended {
-			s.wake(wake.Letter{Kind: wake.SessionEnd}, p.SessionID, s.client.Since.Format(time.RFC3339Nano))
+		if s.ours && s.instance.State == presence.Ended {
+			s.wake(wake.Letter{Kind: wake.SessionEnd}, p.SessionID, s.instance.Since.Format(time.RFC3339Nano))
 		}
 	case *hook.PreToolUsePayload:
 		s.asked(p)
@@ -56,18 +56,18 @@ func (s *session) stopped(p *hook.StopPayload) {
 func (s *session) notified(p *hook.NotificationPayload) {
 	switch p.NotificationType {
 	case "idle_prompt":
-		if !s.queued && !s.client.ToldOf(p.PromptID) {
+		if !s.queued && !s.instance.ToldOf(p.PromptID) {
 			s.wake(wake.Letter{Kind: wake.Idle, Notice: p.Message}, p.SessionID, p.PromptID)
 		}
 	case "permission_prompt", "agent_needs_input":
-		s.wake(wake.Letter{Kind: wake.Permission, Notice: p.Message}, p.SessionID, p.PromptID, s.client.Since.Format(time.RFC3339Nano))
+		s.wake(wake.Letter{Kind: wake.Permission, Notice: p.Message}, p.SessionID, p.PromptID, s.instance.Since.Format(time.RFC3339Nano))
 	}
 }
 
 // asked answers the client's questions by the rules of the session's agent, or tells
 // the agent that a person has to.
 func (s *session) asked(p *hook.PreToolUsePayload) {
-	agent, found := s.agents().Find(s.client.Session)
+	agent, found := s.agents().Find(s.instance.Session)
 	if !found {
 		return
 	}
@@ -82,7 +82,7 @@ func (s *session) asked(p *hook.PreToolUsePayload) {
 // wake puts a letter to the session's agent into the outbox. The same news has the
 // same key, whoever tells it.
 func (s *session) wake(l wake.Letter, news ...string) {
-	if agent, found := s.agents().Find(s.client.Session); found {
+	if agent, found := s.agents().Find(s.instance.Session); found {
 		s.wakeAgent(agent, l, news...)
 	}
 }
@@ -91,7 +91,7 @@ func (s *session) wakeAgent(agent registry.Agent, l wake.Letter, news ...string)
 	if !agent.Wakes(string(l.Kind)) {
 		return
 	}
-	l.Event, l.Session = string(s.call.Payload.Event()), s.client.Session
+	l.Event, l.Session = string(s.call.Payload.Event()), s.instance.Session
 	if err := s.post(agent, l, news...); err != nil {
 		s.report.tell(fmt.Errorf("cannot notify %s: %w", agent.AgentID, err))
 		return
@@ -108,11 +108,11 @@ func (s *session) knows(kind wake.Kind) {
 	default:
 		return
 	}
-	if s.client.State != presence.Free {
+	if s.instance.State != presence.Free {
 		return
 	}
-	s.client = s.client.Tell(s.call.Payload.Common().PromptID)
-	if err := s.clients().Store(s.client); err != nil {
+	s.instance = s.instance.Tell(s.call.Payload.Common().PromptID)
+	if err := s.book().Store(s.instance); err != nil {
 		s.Log("%v", err)
 	}
 }
@@ -136,7 +136,7 @@ func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error
 // tellEnd tells the session's agent how its queue ended. path is the name that the
 // queue's file gets.
 func (s *session) tellEnd(o queue.Transition, path string) error {
-	kind, err := s.Driver.tellEnd(s.client.Session, string(s.call.Payload.Event()), o, path)
+	kind, err := s.Driver.tellEnd(s.instance.Session, string(s.call.Payload.Event()), o, path)
 	s.told(kind)
 	return err
 }

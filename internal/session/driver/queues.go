@@ -103,7 +103,7 @@ func (d *Driver) prepare(ctx context.Context, session string) (queue.Place, erro
 	if err != nil {
 		return queue.Place{}, err
 	}
-	if pane, err = d.awaitClient(ctx, session, pane); err != nil {
+	if pane, err = d.awaitClaude(ctx, session, pane); err != nil {
 		return queue.Place{}, err
 	}
 	return placeOf(pane), d.finish(session)
@@ -257,9 +257,9 @@ func (d *Driver) check(o Order) ([]string, error) {
 // find is the pane of a session's client: the one whose hooks told of it, else the
 // only one there is.
 func (d *Driver) find(ctx context.Context, session string) (terminal.Pane, error) {
-	for _, client := range d.clients().Find(session) {
-		pane := d.paneAt(queue.Place{Socket: client.Socket, PID: client.PID, Pane: client.Pane})
-		if name, err := pane.Session(ctx); err == nil && name == session && client.State != presence.Ended {
+	for _, instance := range d.book().Find(session) {
+		pane := d.paneAt(queue.Place{Socket: instance.Socket, PID: instance.PID, Pane: instance.Pane})
+		if name, err := pane.Session(ctx); err == nil && name == session && instance.State != presence.Ended {
 			return pane, nil
 		}
 	}
@@ -273,53 +273,53 @@ func (d *Driver) find(ctx context.Context, session string) (terminal.Pane, error
 	return panes[0], nil
 }
 
-// ErrNoClient is that of a pane in which something else runs.
-var ErrNoClient = errors.New("does not run Claude Code")
+// ErrNoClaude is that of a pane in which something else runs.
+var ErrNoClaude = errors.New("does not run Claude Code")
 
-// awaitClient waits for a client that has not told of itself: it may be just starting,
+// awaitClaude waits for a client that has not told of itself: it may be just starting,
 // and a queue that is there before its first hook would be taken for a leftover. A pane
 // without a client is refused. The pane that it gives is the client's own word for it.
-func (d *Driver) awaitClient(ctx context.Context, session string, pane terminal.Pane) (terminal.Pane, error) {
+func (d *Driver) awaitClaude(ctx context.Context, session string, pane terminal.Pane) (terminal.Pane, error) {
 	screen, err := d.patterns()
 	if err != nil {
 		return pane, err
 	}
 
 	t := &typist{Driver: d, ctx: ctx, pace: d.pace(), pane: pane, screen: screen}
-	var client presence.Client
+	var instance presence.Instance
 	there := func() bool {
-		client, _ = d.clientIn(pane)
-		return client.Pane != ""
+		instance, _ = d.instanceIn(pane)
+		return instance.Pane != ""
 	}
 
 	view, err := t.await(t.pace.Start, func(v terminal.View) bool { return there() || v.State != terminal.NoPrompt })
 	if err == nil && !there() && view.State == terminal.NoPrompt {
-		err = fmt.Errorf("session %s %w (pane %s)", session, ErrNoClient, pane.ID)
+		err = fmt.Errorf("session %s %w (pane %s)", session, ErrNoClaude, pane.ID)
 	}
 	if err == nil && !there() {
 		_, err = t.await(t.pace.Report, func(terminal.View) bool { return there() })
 	}
-	if err != nil || client.Pane == "" {
+	if err != nil || instance.Pane == "" {
 		return pane, err
 	}
 
-	pane.Server.Socket = client.Socket
-	if client.Session == session {
+	pane.Server.Socket = instance.Socket
+	if instance.Session == session {
 		return pane, nil
 	}
-	client.Session = session // somebody renamed it, of which hooks do not tell
-	return pane, d.clients().Store(client)
+	instance.Session = session // somebody renamed it, of which hooks do not tell
+	return pane, d.book().Store(instance)
 }
 
-// clientIn is the client that told of itself from a pane. A pane's server may be known
+// instanceIn is the client that told of itself from a pane. A pane's server may be known
 // by another name of its socket.
-func (d *Driver) clientIn(pane terminal.Pane) (presence.Client, bool) {
-	for _, client := range d.clients().All() {
-		if client.PID == pane.PID && client.Pane == pane.ID && client.State != presence.Ended {
-			return client, true
+func (d *Driver) instanceIn(pane terminal.Pane) (presence.Instance, bool) {
+	for _, instance := range d.book().All() {
+		if instance.PID == pane.PID && instance.Pane == pane.ID && instance.State != presence.Ended {
+			return instance, true
 		}
 	}
-	return presence.Client{}, false
+	return presence.Instance{}, false
 }
 
 func (d *Driver) newID(session string) string { return wake.Key("queue", session, d.Now().String()) }

@@ -115,18 +115,18 @@ func (e StopFailure) apply(q *Queue, now Time) Transition {
 }
 
 // SessionStart is a client's session that begins or goes on.
-type SessionStart struct{ Source, ClientSession string }
+type SessionStart struct{ Source, ClaudeSession string }
 
 func (e SessionStart) apply(q *Queue, now Time) Transition {
 	if e.Source == "startup" {
 		return q.end(Stale, "")
 	}
 	meta := q.meta()
-	if e.Source == "clear" && e.ClientSession != "" && e.ClientSession == meta.ClientSession {
+	if e.Source == "clear" && e.ClaudeSession != "" && e.ClaudeSession == meta.ClaudeSession {
 		return q.stay(Ignored) // it was told before
 	}
 	cutOff := meta.EndedAt != nil
-	meta.ClientSession, meta.EndedAt = e.ClientSession, nil
+	meta.ClaudeSession, meta.EndedAt = e.ClaudeSession, nil
 	return e.move(q, cutOff, now).changed()
 }
 

@@ -67,7 +67,7 @@ type Meta struct {
 	Key string `json:"key,omitempty"`
 	// ClientSession is the client's session that the newest SessionStart was of: two
 	// hooks may tell of one.
-	ClientSession string `json:"client_session,omitempty"`
+	ClaudeSession string `json:"client_session,omitempty"`
 	// OtherPrompt is the newest prompt of the client that is none of the commands.
 	OtherPrompt string `json:"other_prompt,omitempty"`
 	// EndedAt is when the client ended in the middle of the queue.

@@ -12,10 +12,10 @@ func LauncherDir(getenv func(name string) string) (string, error) {
 	return firstDir(getenv, "CCC_CONFIG_DIR", "CLAUDE_CONFIG_DIR")
 }
 
-// ClientDir is where a client keeps its settings and its transcripts that is started in
+// ClaudeDir is where a client keeps its settings and its transcripts that is started in
 // cwd with such an environment, by our launcher or by itself. It is empty where nobody can
 // tell.
-func ClientDir(getenv func(name string) string, cwd string, launched bool) string {
+func ClaudeDir(getenv func(name string) string, cwd string, launched bool) string {
 	dir := getenv("CLAUDE_CONFIG_DIR")
 	if own := getenv("CCC_CONFIG_DIR"); launched && own != "" {
 		dir = own

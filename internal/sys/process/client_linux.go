@@ -39,25 +39,25 @@ func CallerEnviron() []string {
 	// A process with another environment than its session was not started by a client; our
 	// tests start hooks like that.
 	const session = "CLAUDE_CODE_SESSION_ID"
-	if env := environOf(leader); !startedByClient(env) || environ.Get(env, session) != os.Getenv(session) {
+	if env := environOf(leader); !startedByClaude(env) || environ.Get(env, session) != os.Getenv(session) {
 		return nil
 	}
 
-	client := parentOf(leader)
-	if client <= 1 {
+	claude := parentOf(leader)
+	if claude <= 1 {
 		return nil // it has ended, and the leader was handed on
 	}
-	program, err := programOf(client)
+	program, err := programOf(claude)
 	if err != nil {
 		return nil
 	}
 
-	for below, outer := client, parentOf(client); outer > 1; below, outer = outer, parentOf(outer) {
-		if same, err := programOf(outer); err == nil && same == program && startedByClient(environOf(below)) {
-			client = outer
+	for below, outer := claude, parentOf(claude); outer > 1; below, outer = outer, parentOf(outer) {
+		if same, err := programOf(outer); err == nil && same == program && startedByClaude(environOf(below)) {
+			claude = outer
 		}
 	}
-	return environOf(client)
+	return environOf(claude)
 }
 
 // NestedCaller reports whether the client that called this hook was itself started by a client, and is
@@ -67,17 +67,17 @@ func NestedCaller(launched int) bool {
 	if err != nil {
 		return false
 	}
-	client := parentOf(leader)
-	return startedInside(client, launched, environOf(client))
+	claude := parentOf(leader)
+	return startedInside(claude, launched, environOf(claude))
 }
 
 // startedInside also takes an empty CLAUDECODE for a sign: an agent hides the variable that way.
-func startedInside(client, launched int, env []string) bool {
+func startedInside(claude, launched int, env []string) bool {
 	_, marked := environ.Lookup(env, "CLAUDECODE")
-	return client > 1 && client != launched && marked
+	return claude > 1 && claude != launched && marked
 }
 
-func startedByClient(env []string) bool { return environ.Get(env, "CLAUDECODE") != "" }
+func startedByClaude(env []string) bool { return environ.Get(env, "CLAUDECODE") != "" }
 
 // environOf is the environment that a process was started with; nil where it is not ours
 // to read.

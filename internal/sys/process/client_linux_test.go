@@ -13,7 +13,7 @@ import (
 func TestStartedInside(t *testing.T) {
 	inside := []string{"A=1", "CLAUDECODE=1", "B=2"}
 	for _, tt := range []struct {
-		client, launched int
+		claude, launched int
 		env              []string
 		want             bool
 	}{
@@ -25,8 +25,8 @@ func TestStartedInside(t *testing.T) {
 		{1, 99, inside, false},
 		{0, 99, inside, false},
 	} {
-		if got := startedInside(tt.client, tt.launched, tt.env); got != tt.want {
-			t.Errorf("startedInside(%d, %d, %q) = %t", tt.client, tt.launched, tt.env, got)
+		if got := startedInside(tt.claude, tt.launched, tt.env); got != tt.want {
+			t.Errorf("startedInside(%d, %d, %q) = %t", tt.claude, tt.launched, tt.env, got)
 		}
 	}
 }
