@@ -47,7 +47,7 @@ func planeLists(ctx context.Context, l *lab, r *report) error {
 			}
 		}
 		name := "GET " + path
-		r.row(name, &m[1], figure{m[1].median().Seconds() * 1e3, fmt.Sprintf("ms, %.1f times 100", m[1].over(&m[0])), limit})
+		r.row(name, &m[1], figure{m[1].median().Seconds() * 1e3, fmt.Sprintf("ms, %.1f times 100", m[1].ratioTo(&m[0])), limit})
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func replay(ctx context.Context, l *lab, r *report) error {
 		return fmt.Sprintf("%d events, %.1f µs each", sizes[i], m[i].median().Seconds()*1e6/float64(sizes[i]))
 	}
 	r.reference(name(0), &m[0])
-	r.row(name(1), &m[1], figure{m[1].over(&m[0]), "times the row above", limit})
+	r.row(name(1), &m[1], figure{m[1].ratioTo(&m[0]), "times the row above", limit})
 	p, _, err := l.plane(ctx, states[1])
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func replay(ctx context.Context, l *lab, r *report) error {
 			return err
 		}
 	}
-	r.row(fmt.Sprintf("%d events, with a snapshot", sizes[1]), &saved, figure{saved.over(&m[1]), "times without", 0})
+	r.row(fmt.Sprintf("%d events, with a snapshot", sizes[1]), &saved, figure{saved.ratioTo(&m[1]), "times without", 0})
 	return nil
 }
 

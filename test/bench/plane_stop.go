@@ -41,9 +41,9 @@ func stops(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**A stop answered through the daemon**: the record in the journal, and the answer whether the agent signalled")
 	r.reference("10 agents", &m[0])
-	r.row("1,000 agents", &m[1], figure{m[1].over(&m[0]), "times 10 agents", limit})
+	r.row("1,000 agents", &m[1], figure{m[1].ratioTo(&m[0]), "times 10 agents", limit})
 	r.reference("10 agents, the record synced", &m[2])
-	r.row("1,000 agents, the record synced", &m[3], figure{m[3].over(&m[2]), "times 10 agents", limit})
+	r.row("1,000 agents, the record synced", &m[3], figure{m[3].ratioTo(&m[2]), "times 10 agents", limit})
 	for _, synced := range []bool{false, true} {
 		name := "1,000 agents, 30 of them at once"
 		if synced {

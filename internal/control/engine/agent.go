@@ -31,7 +31,7 @@ func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 	if prompt == "" {
 		prompt = runbook.Expand(d.agentPlan().Prompt, d.values())
 	}
-	d.startTold(prompt, how.session, how.message == "")
+	d.startWith(prompt, how.session, how.message == "")
 	if d.Agent != nil && d.Agent.ID == id {
 		d.report(d.expand(d.agentPlan().Notify.OnStart, d.Error))
 	}
@@ -42,10 +42,10 @@ func (d *draft) agentPlan() runbook.Agent { return d.Plan.Agents[d.current().Run
 
 // startAgent lets the current agent be started, in an old session if one is given: then the prompt is
 // a message to it.
-func (d *draft) startAgent(prompt, session string) { d.startTold(prompt, session, false) }
+func (d *draft) startAgent(prompt, session string) { d.startWith(prompt, session, false) }
 
-// startTold is startAgent with a prompt that may be whole: it says all that the agent has to know.
-func (d *draft) startTold(prompt, session string, whole bool) {
+// startWith is startAgent with a prompt that may be whole: it says all that the agent has to know.
+func (d *draft) startWith(prompt, session string, whole bool) {
 	d.needWorkspace()
 	start := d.agentStart(prompt, session)
 	start.Whole = whole && session != ""

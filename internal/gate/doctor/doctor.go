@@ -253,11 +253,11 @@ func (e *examination) entries() {
 
 // gone finds entries whose program cannot be started any more.
 func (e *examination) gone() {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, f := range e.files {
 		for _, entry := range f.Entries {
-			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !told[program+f.Path] {
-				told[program+f.Path] = true
+			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !reported[program+f.Path] {
+				reported[program+f.Path] = true
 				why, hint := "cannot be started: no such program", "stopgate hooks install"
 				if f.Plugin != "" {
 					hint = "put the directory of stopgate on your PATH"
@@ -360,13 +360,13 @@ func (e *examination) programs(entries []settings.Entry) {
 		return
 	}
 
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, entry := range entries {
 		program := entry.Program()
-		if told[program] {
+		if reported[program] {
 			continue
 		}
-		told[program] = true
+		reported[program] = true
 		if program != filepath.Base(program) {
 			e.find(OK, "program", "the hooks call "+program, "") // it is in force, so it is this binary
 			continue

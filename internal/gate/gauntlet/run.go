@@ -15,7 +15,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	if why := e.changedContext(ctx, v); why != "" {
 		if err := e.autoClean(ctx, why); err != nil {
 			// The gates can run all the same.
-			e.told = append(e.told, "cannot archive the logs of earlier work: "+err.Error())
+			e.forPerson = append(e.forPerson, "cannot archive the logs of earlier work: "+err.Error())
 		}
 	}
 	if state, err := e.ledger.Read(); err == nil { // others may have written before we had the lock

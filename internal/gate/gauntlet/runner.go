@@ -61,7 +61,7 @@ func runExternal(ctx context.Context, o Options, runner []string) (result Result
 	if r.Interrupted = errors.Is(ctx.Err(), context.Canceled); !r.Interrupted {
 		e.recordRunner(ctx, &r, runner)
 	}
-	r.Message, r.Told = runnerMessage(&r), e.told
+	r.Message, r.Told = runnerMessage(&r), e.forPerson
 	return r
 }
 
@@ -86,7 +86,7 @@ func (e *execution) startRunner(ctx context.Context, runner []string, log io.Wri
 
 	ended := ledger.Finishes{runnerJob: {At: e.Now().UTC(), In: p.Duration, Command: hashOf(runner)}}
 	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(context.WithoutCancel(ctx), ended); err != nil {
-		e.told = append(e.told, err.Error())
+		e.forPerson = append(e.forPerson, err.Error())
 	}
 	status := classify(p.OK(), phrases)
 	gate.Outcome = GatePassed

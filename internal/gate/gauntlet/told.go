@@ -11,17 +11,17 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// told is the line that the person sees of a run that answers a stop; empty where there is
+// personMessage is the line that the person sees of a run that answers a stop; empty where there is
 // nothing to tell. A block is shown by the client itself.
-func told(r *Result, quiet bool) string {
-	text := toldOf(r, quiet)
+func personMessage(r *Result, quiet bool) string {
+	text := statusMessage(r, quiet)
 	if text == "" {
 		return plain.Line(strings.Join(r.Told, "; "))
 	}
 	return plain.Line(strings.Join(append([]string{text}, r.Told...), "; ")) // an error may name any path
 }
 
-func toldOf(r *Result, quiet bool) string {
+func statusMessage(r *Result, quiet bool) string {
 	switch {
 	case r.Unjudged != "":
 		return strings.Join(append([]string{"not checked: " + r.Unjudged}, r.Warnings...), "; ")

@@ -10,7 +10,7 @@ func TestToldOfAPassThatIsProven(t *testing.T) {
 		"test ✓ unchanged since it passed":          {proven("test")},
 		"lint ✓ test ✓ unchanged since they passed": {proven("lint"), proven("test")},
 	} {
-		if got := told(&Result{Status: Passed, Gates: gates}, false); got != want {
+		if got := personMessage(&Result{Status: Passed, Gates: gates}, false); got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
 	}

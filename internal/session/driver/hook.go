@@ -175,7 +175,7 @@ func (s *session) advance(ctx context.Context) {
 	case errors.As(err, &corrupt):
 		s.report.tell(corrupt)
 		s.report.effect("queue corrupt")
-		s.told(s.Driver.tellCorrupt(s.instance.Session, string(s.call.Payload.Event()), corrupt))
+		s.noteSent(s.Driver.tellCorrupt(s.instance.Session, string(s.call.Payload.Event()), corrupt))
 	case err != nil:
 		s.report.tell(fmt.Errorf("the queue of session %s: %w", s.instance.Session, err))
 	case o.Action != queue.Ignored:

@@ -137,12 +137,12 @@ func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error
 // queue's file gets.
 func (s *session) tellEnd(o queue.Transition, path string) error {
 	kind, err := s.Driver.tellEnd(s.instance.Session, string(s.call.Payload.Event()), o, path)
-	s.told(kind)
+	s.noteSent(kind)
 	return err
 }
 
-// told notes that a letter of that kind was written, if one was.
-func (s *session) told(kind wake.Kind) {
+// noteSent notes that a letter of that kind was written, if one was.
+func (s *session) noteSent(kind wake.Kind) {
 	if kind != "" {
 		s.sent = true
 		s.report.effect("wake %s", kind)
@@ -151,7 +151,7 @@ func (s *session) told(kind wake.Kind) {
 }
 
 // tellEnd gives the kind of the letter, if one was written.
-func (d *Driver) tellEnd(session, event string, o queue.Transition, path string) (told wake.Kind, err error) {
+func (d *Driver) tellEnd(session, event string, o queue.Transition, path string) (sent wake.Kind, err error) {
 	ending, _ := o.Ended()
 	agents := d.agents()
 	agent, found := agents.Find(session)
@@ -175,7 +175,7 @@ func (d *Driver) tellEnd(session, event string, o queue.Transition, path string)
 }
 
 // tellCorrupt tells of a queue whose file was damaged. The session goes on.
-func (d *Driver) tellCorrupt(session, event string, corrupt *queue.CorruptError) (told wake.Kind) {
+func (d *Driver) tellCorrupt(session, event string, corrupt *queue.CorruptError) (sent wake.Kind) {
 	agent, found := d.agents().Find(session)
 	if !found {
 		return ""

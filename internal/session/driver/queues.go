@@ -207,15 +207,15 @@ func (d *Driver) Cancel(session, why string) (queue.Queue, error) {
 
 // apply changes a session's queue outside any hook, and sends what there is to tell.
 func (d *Driver) apply(session string, change func(queue.Queue) queue.Transition) (queue.Transition, error) {
-	told := wake.Kind("")
+	sent := wake.Kind("")
 	o, err := d.queues().Change(session, change, func(o queue.Transition, path string) (err error) {
-		told, err = d.tellEnd(session, "", o, path)
+		sent, err = d.tellEnd(session, "", o, path)
 		return err
 	})
 	if corrupt, ok := errors.AsType[*queue.CorruptError](err); ok {
-		told = d.tellCorrupt(session, "", corrupt)
+		sent = d.tellCorrupt(session, "", corrupt)
 	}
-	if told != "" {
+	if sent != "" {
 		if err := d.Send(); err != nil {
 			d.Log("a message about the queue of session %s waits in the outbox: %v", session, err)
 		}
