@@ -27,7 +27,7 @@ func concerns(r *event.Record) string {
 	switch {
 	case r.Kind == event.Emitted && r.Word != nil:
 		return r.Word.Agent
-	case r.Agent != (event.Agent{}):
+	case r.Agent != (event.SubagentRef{}):
 		return ""
 	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow" && slices.ContainsFunc(r.Verdicts, endsTurn):
 		return r.Session

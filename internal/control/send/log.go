@@ -15,7 +15,7 @@ func (s Sender) logTry(t try, result string) {
 		result += ": " + t.note
 	}
 	l := t.letter
-	s.log("%s %s of session %q for %q by %s: %s", l.Key, l.Kind, l.Session, l.AgentID, cmp.Or(t.agent.Gateway.Transport, "no transport"), result)
+	s.log("%s %s of session %q for %q by %s: %s", l.Key, l.Kind, l.Session, l.AgentID, cmp.Or(t.outside.Gateway.Transport, "no transport"), result)
 }
 
 // log writes one line. A log that cannot be written keeps no letter from its agent.

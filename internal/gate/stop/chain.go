@@ -214,7 +214,7 @@ func (c *Chain) exhausted(blocks map[string]int, k keeper.Keeper) string {
 
 func turnOf(payload hook.Payload) Turn {
 	base := payload.Common()
-	return Turn{Session: base.SessionID, Prompt: base.PromptID, Agent: base.AgentID}
+	return Turn{Session: base.SessionID, Prompt: base.PromptID, Subagent: base.AgentID}
 }
 
 func stopHookActive(payload hook.Payload) bool {

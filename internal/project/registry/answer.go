@@ -94,7 +94,7 @@ func (r *reader) filled(v *hujson.Value, path string, texts []string) {
 // Answer answers a call of AskUserQuestion by the rules: the input as it came, with the
 // answers added as the client takes them. Where one question has no answer, the call
 // has none, and a person decides.
-func (a Agent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bool) {
+func (a OutsideAgent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bool) {
 	if len(a.Answers) == 0 {
 		return nil, false
 	}
@@ -115,7 +115,7 @@ func (a Agent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bo
 }
 
 // answer answers one question by the first rule that is for it.
-func (a Agent) answer(q hook.Question) (answer string, ok bool) {
+func (a OutsideAgent) answer(q hook.Question) (answer string, ok bool) {
 	if q.Text == "" || garbled(q.Text) {
 		return "", false
 	}

@@ -67,37 +67,37 @@ func (s *session) notified(p *hook.NotificationPayload) {
 // asked answers the client's questions by the rules of the session's agent, or tells
 // the agent that a person has to.
 func (s *session) asked(p *hook.PreToolUsePayload) {
-	agent, found := s.agents().Find(s.instance.Session)
+	outside, found := s.registry().Find(s.instance.Session)
 	if !found {
 		return
 	}
-	if input, ok := agent.Answer(p.ToolInput); ok {
+	if input, ok := outside.Answer(p.ToolInput); ok {
 		s.report.Input = input
 		s.report.effect("question answered by rule")
 		return
 	}
-	s.wakeAgent(agent, wake.Letter{Kind: wake.Question, Questions: p.ToolInput}, p.SessionID, p.PromptID, p.ToolUseID)
+	s.wakeOutside(outside, wake.Letter{Kind: wake.Question, Questions: p.ToolInput}, p.SessionID, p.PromptID, p.ToolUseID)
 }
 
 // wake puts a letter to the session's agent into the outbox. The same news has the
 // same key, whoever tells it.
 func (s *session) wake(l wake.Letter, news ...string) {
-	if agent, found := s.agents().Find(s.instance.Session); found {
-		s.wakeAgent(agent, l, news...)
+	if outside, found := s.registry().Find(s.instance.Session); found {
+		s.wakeOutside(outside, l, news...)
 	}
 }
 
-func (s *session) wakeAgent(agent registry.Agent, l wake.Letter, news ...string) {
-	if !agent.Wakes(string(l.Kind)) {
+func (s *session) wakeOutside(outside registry.OutsideAgent, l wake.Letter, news ...string) {
+	if !outside.Wakes(string(l.Kind)) {
 		return
 	}
 	l.Event, l.Session = string(s.call.Payload.Event()), s.instance.Session
-	if err := s.post(agent, l, news...); err != nil {
-		s.report.tell(fmt.Errorf("cannot notify %s: %w", agent.AgentID, err))
+	if err := s.post(outside, l, news...); err != nil {
+		s.report.tell(fmt.Errorf("cannot notify %s: %w", outside.AgentID, err))
 		return
 	}
 	s.sent = true
-	s.report.effect("wake %s %s", l.Kind, agent.AgentID)
+	s.report.effect("wake %s %s", l.Kind, outside.AgentID)
 	s.knows(l.Kind)
 }
 
@@ -118,10 +118,10 @@ func (s *session) knows(kind wake.Kind) {
 }
 
 // post completes a letter and puts it into the outbox.
-func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error {
-	l.AgentID, l.Workspace = agent.AgentID, agent.WorkingDirectory
+func (d *Driver) post(outside registry.OutsideAgent, l wake.Letter, news ...string) error {
+	l.AgentID, l.Workspace = outside.AgentID, outside.WorkingDirectory
 	l.Time = d.Now().UTC()
-	l.Key = wake.Key(append([]string{string(l.Kind), agent.AgentID, l.Session}, news...)...)
+	l.Key = wake.Key(append([]string{string(l.Kind), outside.AgentID, l.Session}, news...)...)
 	if l.LastAssistantMessage != nil {
 		l.SuggestedCommands = wake.Suggest(*l.LastAssistantMessage)
 	}
@@ -153,10 +153,10 @@ func (s *session) noteSent(kind wake.Kind) {
 // tellEnd gives the kind of the letter, if one was written.
 func (d *Driver) tellEnd(session, event string, o queue.Transition, path string) (sent wake.Kind, err error) {
 	ending, _ := o.Ended()
-	agents := d.agents()
-	agent, found := agents.Find(session)
+	reg := d.registry()
+	outside, found := reg.Find(session)
 	switch {
-	case agents.Unread():
+	case reg.Unread():
 		return "", errors.New("the registry is invalid, so its agent is not notified yet; see: stopgate registry check")
 	case !found:
 		return "", nil
@@ -168,7 +168,7 @@ func (d *Driver) tellEnd(session, event string, o queue.Transition, path string)
 	case queue.Broken:
 		l.Error = ending.Detail
 	}
-	if err := d.post(agent, l, o.Queue.Stopgate.ID); err != nil {
+	if err := d.post(outside, l, o.Queue.Stopgate.ID); err != nil {
 		return "", err
 	}
 	return l.Kind, nil
@@ -176,13 +176,13 @@ func (d *Driver) tellEnd(session, event string, o queue.Transition, path string)
 
 // tellCorrupt tells of a queue whose file was damaged. The session goes on.
 func (d *Driver) tellCorrupt(session, event string, corrupt *queue.CorruptError) (sent wake.Kind) {
-	agent, found := d.agents().Find(session)
+	outside, found := d.registry().Find(session)
 	if !found {
 		return ""
 	}
 	l := wake.Letter{Kind: wake.QueueFailed, Event: event, Session: session, Headline: "Queue failed: " + corrupt.Error()}
-	if err := d.post(agent, l, d.Now().String()); err != nil {
-		d.Log("cannot notify %s: %v", agent.AgentID, err)
+	if err := d.post(outside, l, d.Now().String()); err != nil {
+		d.Log("cannot notify %s: %v", outside.AgentID, err)
 		return ""
 	}
 	return l.Kind

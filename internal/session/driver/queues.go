@@ -232,12 +232,12 @@ func (d *Driver) check(o Order) ([]string, error) {
 		return nil, refuse("the queue has no commands")
 	}
 
-	agents := d.agents()
-	if agents.Unread() {
+	reg := d.registry()
+	if reg.Unread() {
 		return nil, refuse("the registry is invalid, so it is not known which commands are allowed; see: stopgate registry check")
 	}
 
-	agent, _ := agents.Find(o.Session)
+	outside, _ := reg.Find(o.Session)
 	commands := make([]string, len(o.Commands))
 	for i, text := range o.Commands {
 		if err := terminal.Check(text); err != nil {
@@ -246,7 +246,7 @@ func (d *Driver) check(o Order) ([]string, error) {
 		if slash := strings.TrimSpace(text); strings.HasPrefix(slash, "/") {
 			text = slash // the client differs by version about spaces before it
 		}
-		if !agent.Permits(text) && o.Key == "" { // a message is nobody's command
+		if !outside.Permits(text) && o.Key == "" { // a message is nobody's command
 			return nil, refuse("the registry does not allow command %d in session %s: %.80s", i+1, o.Session, text)
 		}
 		commands[i] = text
