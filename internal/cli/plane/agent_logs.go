@@ -54,7 +54,7 @@ Exit code 0: printed. 2: no such agent. 3: the daemon is not running.`,
 	return cmd
 }
 
-// talkEvery is how often agent logs -f looks for more of a conversation: the client
+// talkEvery is how often agent logs -f looks for more of a conversation: Claude Code
 // itself writes it with a delay of a tenth of a second.
 const talkEvery = 200 * time.Millisecond
 

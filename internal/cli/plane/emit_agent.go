@@ -47,7 +47,7 @@ func (e emitters) known(id string) bool {
 	return err == nil && dir.Exists()
 }
 
-// session is the client's session of an agent, or "".
+// session is Claude Code's session of an agent, or "".
 func (e emitters) session(id string) string {
 	dir, err := agentdir.At(e.state, id)
 	if err != nil {

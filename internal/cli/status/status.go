@@ -242,7 +242,7 @@ func readTrust(h *here.Place, s *status) {
 	}
 }
 
-// readHooks gathers where we are called from. A file that the client drops, or
+// readHooks gathers where we are called from. A file that Claude Code drops, or
 // hooks that are switched off, would be a comfort that is none.
 func (s *status) readHooks(files []settings.File) {
 	for _, file := range files {

@@ -33,7 +33,7 @@ func (c Terminals) Capture(ctx context.Context, agent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return panes[0].Capture(ctx) // the first is the client's; others are a person's
+	return panes[0].Capture(ctx) // the first is Claude Code's; others are a person's
 }
 
 func lastLines(text string, most int) string {

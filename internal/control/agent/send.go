@@ -41,7 +41,7 @@ const (
 	firstPrompt = 10 * time.Second
 )
 
-// Send types a text into the client, when that is free, and returns when its hook has
+// Send types a text into Claude Code, when that is free, and returns when its hook has
 // confirmed it. The message is a queue of one command: what moves queues on, moves it on
 // when the daemon is gone. What is taken back because nobody wants it any more has failed:
 // whoever said it was told that it would arrive.
@@ -86,7 +86,7 @@ type message struct {
 	queues  queue.Store
 	book    presence.Book
 	own     agentdir.Dir
-	errand  string // the client's directory
+	errand  string // Claude Code's directory
 	session string
 	key     string
 	text    string
@@ -125,7 +125,7 @@ func (c Terminals) message(agent, key, text string) (*message, error) {
 
 func notRunning() error { return &errand.Failure{Why: "the agent is not running"} }
 
-// ends reports whether the client ends when it is given a text.
+// ends reports whether Claude Code ends when it is given a text.
 func ends(text string) bool {
 	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}, strings.TrimSpace(text))
 }
@@ -201,7 +201,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 	return false, err
 }
 
-// makeRoom ends the queue of the message before, where the client has got that and was
+// makeRoom ends the queue of the message before, where Claude Code has got that and was
 // interrupted: its stop will not come.
 func (m *message) makeRoom(ctx context.Context) {
 	if time.Since(m.driven) < watchEvery {
@@ -218,7 +218,7 @@ func (m *message) log(err error) {
 	}
 }
 
-// early reports whether the client may not have begun yet with what it was started with.
+// early reports whether Claude Code may not have begun yet with what it was started with.
 func (m *message) early() bool {
 	prompt, err := os.Stat(m.own.Path("prompt.md"))
 	if err != nil || prompt.Size() == 0 || time.Since(prompt.ModTime()) > firstPrompt {
@@ -300,7 +300,7 @@ func reason(e queue.Ending, c queue.Command) string {
 }
 
 // held is what becomes of a message that cannot be typed now: a hook will say when it can.
-// But no hook tells of the end of a dialog that the client has opened by itself, or a
+// But no hook tells of the end of a dialog that Claude Code has opened by itself, or a
 // person, nor of a text that somebody has left in the input box: that is for a person.
 func (m *message) held(in terminal.State) (done bool, err error) {
 	state := presence.Free
@@ -329,7 +329,7 @@ func (m *message) held(in terminal.State) (done bool, err error) {
 	return true, &errand.Failure{Why: why}
 }
 
-// screen is what is to be seen of the client now.
+// screen is what is to be seen of Claude Code now.
 func (m *message) screen(ctx context.Context, q queue.Queue) terminal.View {
 	patterns, err := terminal.NewPatterns(m.driver.Screen.Prompt, m.driver.Screen.Dialog)
 	if err != nil || q.Stopgate.Place == nil {
@@ -354,11 +354,11 @@ func (m *message) takeBack() {
 	m.log(err)
 }
 
-// claudeEnd is why the queue of a client that has ended is over.
+// claudeEnd is why a queue is over whose Claude Code has ended.
 const claudeEnd = "the end of Claude Code"
 
 // endQueue ends the queue of a client that has ended: no hook moves it on any more. Nobody
-// is told: whoever waits for the client knows of its end.
+// is told: whoever waits for Claude Code knows of its end.
 func (c Terminals) endQueue(agent string) {
 	at, err := c.terminal(agent)
 	queues := queue.NewStore(c.Errands.StateDir)

@@ -77,7 +77,7 @@ func (o Options) errands() effect.Errands {
 	}
 }
 
-// terminals are how those agents are run that are clients.
+// terminals are how those agents are run that are Claude Code.
 func (o Options) terminals() agent.Terminals {
 	return agent.Terminals{
 		Errands: o.errands(), Config: o.Config, Now: o.Now,

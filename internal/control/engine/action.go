@@ -33,7 +33,7 @@ const (
 const restless = 10 * time.Second
 
 // firstBackoff and longestBackoff are the pauses before attempts to go on after errors of
-// the model's API: each is twice as long as the one before. The client has tried again
+// the model's API: each is twice as long as the one before. Claude Code has tried again
 // itself before, for a few seconds or minutes.
 const (
 	firstBackoff   = time.Minute

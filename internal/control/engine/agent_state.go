@@ -27,11 +27,11 @@ type Agent struct {
 // Life is how far an agent is: started, ready, at work on its prompt, in a turn or between
 // two, being ended, gone.
 type Life struct {
-	ClaudeCode bool   `json:"client,omitempty"` // it is a client in a terminal, else a plain process
-	Prompt     string `json:"prompt,omitempty"` // of a client: what it is started with, until it works on it
-	Ready      bool   `json:"ready,omitempty"`  // of a client: its first hook was heard
-	Busy       bool   `json:"busy,omitempty"`   // of a client: it is in a turn whose end nothing has looked at
-	Unmet      string `json:"unmet,omitempty"`  // of a client: what it was let go with in the end, though it is not fixed
+	ClaudeCode bool   `json:"client,omitempty"` // it is Claude Code in a terminal, else a plain process
+	Prompt     string `json:"prompt,omitempty"` // of Claude Code: what it is started with, until it works on it
+	Ready      bool   `json:"ready,omitempty"`  // of Claude Code: its first hook was heard
+	Busy       bool   `json:"busy,omitempty"`   // of Claude Code: it is in a turn whose end nothing has looked at
+	Unmet      string `json:"unmet,omitempty"`  // of Claude Code: what it was let go with in the end, though it is not fixed
 	Killed     bool   `json:"killed,omitempty"` // it is being ended, or was
 	Exited     bool   `json:"exited,omitempty"`
 }

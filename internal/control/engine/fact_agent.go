@@ -21,7 +21,7 @@ type (
 		Signal
 		Values map[string]string `json:"values,omitempty"`
 	}
-	// AgentIdle is an agent that waits for input. Prompt is the client's prompt id: one idle
+	// AgentIdle is an agent that waits for input. Prompt is Claude Code's prompt id: one idle
 	// counts once.
 	AgentIdle struct {
 		AgentID string `json:"agent_id"`
@@ -52,7 +52,7 @@ type (
 		Asking
 	}
 	// AgentPromptOver is a hook that waits no longer: what it waited for was answered or
-	// withdrawn in the client, or it has ended.
+	// withdrawn in Claude Code, or it has ended.
 	AgentPromptOver struct {
 		AgentID string `json:"agent_id"`
 		Ref     string `json:"ref"`

@@ -177,7 +177,7 @@ func (d *draft) erred(w AgentError) {
 	d.fire(t)
 }
 
-// longestReset is how long errors are believed to last. The client's longest limit is a
+// longestReset is how long errors are believed to last. Claude Code's longest limit is a
 // week's.
 const longestReset = 8 * 24 * time.Hour
 

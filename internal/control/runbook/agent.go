@@ -49,7 +49,7 @@ func (d *decoder) agentFields(a *agentDraft) []field {
 	}
 }
 
-// agentRun reads a script, and looks whether it starts the client.
+// agentRun reads a script, and looks whether it starts Claude Code.
 func (d *decoder) agentRun() typeOf[agentDraft] {
 	script := d.script()
 	return document.New(func(v value, a *agentDraft) bool {

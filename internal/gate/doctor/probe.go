@@ -33,7 +33,7 @@ const probeConfig = `hooks:
       message: "` + probeReason + `"
 `
 
-// probe calls each installed Stop command as the client would: once with a
+// probe calls each installed Stop command as Claude Code would: once with a
 // fault, when it must block, and once without, when it must not. It calls only what
 // resolves to this very binary and is exactly as some version of it installs it: a
 // settings file may come from anywhere.
@@ -125,7 +125,7 @@ func inWords(a hook.Printed) string {
 	return "nothing"
 }
 
-// callAsClaude runs a hook's command line as the client does.
+// callAsClaude runs a hook's command line as Claude Code does.
 func (e *examination) callAsClaude(ctx context.Context, args []string, root, session string) (hook.Printed, time.Duration, error) {
 	payload, err := hook.Encode(&hook.StopPayload{Base: hook.Base{
 		SessionID:      session,

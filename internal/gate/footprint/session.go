@@ -35,7 +35,7 @@ type Session struct {
 	// Judged means that the last turn ended in a stop that was looked at, with nothing left
 	// running: what changes from then until the next prompt is a person's.
 	Judged bool `json:"judged,omitempty"`
-	// Scheduled are prompts that the agent has told the client to send later.
+	// Scheduled are prompts that the agent has told Claude Code to send later.
 	Scheduled []string `json:"scheduled,omitempty"`
 	// Roots are the projects in which the session has worked, the oldest first.
 	Roots []string `json:"roots,omitempty"`
@@ -91,7 +91,7 @@ const (
 	maxMade      = 500
 	maxPassed    = 100
 	maxScheduled = 64
-	// maxPrompt is more bytes than the client tells of a scheduled prompt, which it clips at a
+	// maxPrompt is more bytes than Claude Code tells of a scheduled prompt, which it clips at a
 	// thousand characters.
 	maxPrompt = 5000
 )
@@ -126,7 +126,7 @@ func (s *Session) Pass(head string) {
 	s.Passed = s.Passed[max(0, len(s.Passed)-maxPassed):]
 }
 
-// Schedule remembers the prompts that the client will send by itself.
+// Schedule remembers the prompts that Claude Code will send by itself.
 func (s *Session) Schedule(prompts []string) {
 	prompts = slices.DeleteFunc(prompts, func(text string) bool { return len(text) > maxPrompt })
 	s.Scheduled = prompts[:min(len(prompts), maxScheduled)]

@@ -73,7 +73,7 @@ func (s Store) begin(id string, by Beginning, now time.Time) *Session {
 // Beginning is what a session is known by that has a new id.
 type Beginning struct {
 	Caller process.Identity // zero where the system does not tell
-	GoesOn bool             // the client says that it goes on from another, as after /clear
+	GoesOn bool             // Claude Code says that it goes on from another, as after /clear
 	Root   string           // the project that it stands in
 	Whole  bool             // the agent has done nothing yet
 }
@@ -137,7 +137,7 @@ func (s Store) read(path string) *Session {
 	return &session
 }
 
-// path is the session's file. The id is the client's, so it is hashed: nothing outside the
+// path is the session's file. The id is Claude Code's, so it is hashed: nothing outside the
 // directory is ever touched.
 func (s Store) path(id string) string {
 	return filepath.Join(s.dir, digest.Hex(id)[:24]+".json")

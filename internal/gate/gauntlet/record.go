@@ -20,7 +20,7 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 	conclusion, known := e.enter(ctx, run, v.toRemember(), r)
 	if !known {
 		// What failed has failed; it is only not counted. Where every stop counts as
-		// the first, the client's flag ends the loop.
+		// the first, Claude Code's flag ends the loop.
 		conclusion = ledger.Conclusion{Failed: len(r.with(GateFailed)) > 0}
 	}
 	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(ctx, e.endings(r)); err != nil {

@@ -55,7 +55,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 }
 
 // maxReason is how many characters an agent is told at most. A reviewer that pours
-// out megabytes must not fill the agent's context; the client takes this much.
+// out megabytes must not fill the agent's context; Claude Code takes this much.
 const maxReason = 100_000
 
 // spend keeps what a review cost that came to no verdict.
@@ -95,7 +95,7 @@ func (s *session) prompt(ctx context.Context, d Decision, state State) string {
 	return Prompt(s.instructions(), Gather(ctx, sources))
 }
 
-// workDir is where the session was started: only from there does the client find
+// workDir is where the session was started: only from there does Claude Code find
 // it. The payload's directory follows the agent.
 func (s *session) workDir() string {
 	for _, dir := range []string{environ.Get(s.Environ, "CLAUDE_PROJECT_DIR"), s.Payload.CWD} {
@@ -106,7 +106,7 @@ func (s *session) workDir() string {
 	return "."
 }
 
-// ask runs the client with the person's own environment. It is ended as soon as its result is there: it would go on
+// ask runs Claude Code with the person's own environment. It is ended as soon as its result is there: it would go on
 // with the work.
 func (s *session) ask(ctx context.Context, program string, own []string, from fork, prompt string) (claude.Result, error) {
 	if from.err != nil {

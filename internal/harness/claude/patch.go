@@ -12,14 +12,14 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
-// Patch is what the command "patch" of the older tool ccc does to the client: the client is renamed,
+// Patch is what the command "patch" of the older tool ccc does to Claude Code: Claude Code is renamed,
 // and a script in its place calls ccc.
 type Patch struct {
-	Script  string // in the client's place
-	Program string // where the client is now
+	Script  string // in Claude Code's place
+	Program string // where Claude Code is now
 }
 
-// patchedName is the name that the client gets.
+// patchedName is the name that Claude Code gets.
 const patchedName = "ccc-claude"
 
 // maxScript is far more than the script has.
@@ -28,7 +28,7 @@ const maxScript = 4 << 10
 // ErrNotFound says that there is no claude on the PATH.
 var ErrNotFound = errors.New("claude is not on the PATH")
 
-// Patched finds the patch of the first claude on the PATH. It is nil where that is the client
+// Patched finds the patch of the first claude on the PATH. It is nil where that is Claude Code
 // itself.
 func Patched(variables []string) (*Patch, error) {
 	script, found := environ.LookPath(variables, "claude")
@@ -37,7 +37,7 @@ func Patched(variables []string) (*Patch, error) {
 	}
 	text, err := regular.Read(script, maxScript)
 	if err != nil || !isPatch(text) {
-		return nil, nil // the client is a large file
+		return nil, nil // Claude Code is a large file
 	}
 	program := filepath.Join(filepath.Dir(script), patchedName)
 	if !disk.Exists(program) {
@@ -52,5 +52,5 @@ func isPatch(text []byte) bool {
 		bytes.Contains(text, []byte(patchedName)) && bytes.Contains(text, []byte("exec "))
 }
 
-// Undo gives the client its name back, in one step: there is a claude at every moment.
+// Undo gives Claude Code its name back, in one step: there is a claude at every moment.
 func (p *Patch) Undo() error { return os.Rename(p.Program, p.Script) }

@@ -10,7 +10,7 @@ type ConfigError struct {
 // Unwrap implements errors.Unwrap.
 func (e ConfigError) Unwrap() error { return e.error }
 
-// StartError is a client that cannot be found or started.
+// StartError is a Claude Code that cannot be found or started.
 type StartError struct {
 	error
 	Hint string // likewise

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Exec becomes the client: same process, same terminal, same exit code. It returns
+// Exec becomes Claude Code: same process, same terminal, same exit code. It returns
 // only when that fails.
 func (p *Plan) Exec() (code int, err error) {
 	err = syscall.Exec(p.Path, p.Args, p.Env)

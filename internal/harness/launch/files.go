@@ -12,15 +12,15 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// settingsFile is what one of the client's settings files says.
+// settingsFile is what one of Claude Code's settings files says.
 type settingsFile struct {
 	path    string
 	text    []byte
-	members Object // nil: there is none, or the client drops it
+	members Object // nil: there is none, or Claude Code drops it
 }
 
-// settingsFiles are those in force for a client that is started in dir with the
-// person's own file at user, in the client's order. Newer clients also take a local file
+// settingsFiles are those in force for Claude Code when it is started in dir with the
+// person's own file at user, in Claude Code's order. Newer clients also take a local file
 // from the top of the main worktree.
 func settingsFiles(user, dir string) []settingsFile {
 	all := []string{user}
@@ -42,7 +42,7 @@ func settingsFiles(user, dir string) []settingsFile {
 	return files
 }
 
-// readSettingsFile does not mind what is wrong with a file: the client does not either.
+// readSettingsFile does not mind what is wrong with a file: Claude Code does not either.
 func readSettingsFile(path string) settingsFile {
 	f := settingsFile{path: path}
 	f.text, _ = jsonfile.ReadText(path)
@@ -50,7 +50,7 @@ func readSettingsFile(path string) settingsFile {
 	return f
 }
 
-// fault is why the client drops a file that is no JSON object.
+// fault is why Claude Code drops a file that is no JSON object.
 func (f settingsFile) fault() error {
 	if f.members != nil || len(f.text) == 0 {
 		return nil
@@ -78,7 +78,7 @@ func hooksDisabled(files []settingsFile) string {
 }
 
 // shadows lists the variables in a settings file that would take the place of the
-// provider's: the client puts those of its files before those of its process. One of
+// provider's: Claude Code puts those of its files before those of its process. One of
 // the same value shadows nothing.
 func (f settingsFile) shadows(provider map[string]string) []string {
 	env, _ := objectIn(f.members["env"])
@@ -94,7 +94,7 @@ func (f settingsFile) shadows(provider map[string]string) []string {
 	return names
 }
 
-// checkShadows refuses a launch in which the client would not get what the provider
+// checkShadows refuses a launch in which Claude Code would not get what the provider
 // sets. It names the variables and never their values.
 func checkShadows(files []settingsFile, c *Config, name string, provider map[string]string) error {
 	var lines []string

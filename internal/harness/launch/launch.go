@@ -1,6 +1,6 @@
-// Package launch starts the client with a provider of the person's choice: the
+// Package launch starts Claude Code with a provider of the person's choice: the
 // endpoint and key that it gets, the settings, and whether a supervisor watches it.
-// All is prepared before the client starts, because then we are gone.
+// All is prepared before Claude Code starts, because then we are gone.
 package launch
 
 import (
@@ -25,14 +25,14 @@ type Options struct {
 	StateDir     string   // "": there is none
 	GlobalConfig string   // the person's configuration of stopgate; "": there is none
 	Environ      []string
-	Dir          string // where the client starts
+	Dir          string // where Claude Code starts
 	Now          func() time.Time
 	Stderr       io.Writer
 	// Ask asks a person; nil where there is nobody to ask.
 	Ask func(question string) (bool, error)
 }
 
-// Plan is how the client is to be started.
+// Plan is how Claude Code is to be started.
 type Plan struct {
 	Path string
 	Args []string // argv: the program's name is the first
@@ -42,7 +42,7 @@ type Plan struct {
 // launch is one that is being prepared.
 type launch struct {
 	Options
-	dir      string // of ccc.json and of the client's settings
+	dir      string // of ccc.json and of Claude Code's settings
 	settings string // the person's own settings file
 	config   *Config
 	named    bool // the provider, by the person
@@ -55,7 +55,7 @@ const pidVariable = "STOPGATE_LAUNCHER_PID"
 // SupervisorVariable asks for supervision when it is exactly "1".
 const SupervisorVariable = "CCC_SUPERVISOR"
 
-// Prepare does all that must be done before the client starts, and says how to start
+// Prepare does all that must be done before Claude Code starts, and says how to start
 // it.
 func Prepare(o Options) (*Plan, error) {
 	l := &launch{Options: o}
@@ -112,7 +112,7 @@ func inSupervised(variables []string) bool {
 
 func (l *launch) getenv(name string) string { return environ.Get(l.Environ, name) }
 
-// findClaude refuses a client that is ourselves: it would start itself for ever.
+// findClaude refuses a program that is ourselves: it would start itself for ever.
 func (l *launch) findClaude() (string, error) {
 	path, err := claude.Find(l.Environ)
 	if err != nil {
@@ -128,12 +128,12 @@ func (l *launch) findClaude() (string, error) {
 	return path, nil
 }
 
-// environment is that of the client.
+// environment is that of Claude Code.
 func (l *launch) environment(provided map[string]string) (*environment, error) {
 	env := newEnvironment(l.Environ)
 	env.overlay(provided)
 
-	// The client and its hooks may be in another directory by the time they read
+	// Claude Code and its hooks may be in another directory by the time they read
 	// these.
 	for _, name := range []string{"CCC_CONFIG_DIR", "CCC_WORK_DIR", "CLAUDE_CONFIG_DIR", "STOPGATE_STATE_DIR", "OJ_STATE_DIR"} {
 		if dir := l.getenv(name); dir != "" {
@@ -177,7 +177,7 @@ func (l *launch) launchPlainly(env *environment, before settingsFile) error {
 	return err
 }
 
-// remember saves the choice of a provider. Where that cannot be, the client starts
+// remember saves the choice of a provider. Where that cannot be, Claude Code starts
 // all the same.
 func (l *launch) remember() {
 	if _, err := l.config.Use(l.provider); err != nil {

@@ -58,7 +58,7 @@ func (r Registry) Session(id string) (session string, known bool) {
 	return rec.Session, err == nil && rec.Session != ""
 }
 
-// Nested reports whether the client that called this hook is not the launched one
+// Nested reports whether the Claude Code that called this hook is not the launched one
 // but was started inside it: an agent's own client inherits the launch's id. It is
 // known on Linux only; what is not known is no.
 func (r Registry) Nested(id string) bool {
@@ -154,7 +154,7 @@ func (r Registry) load(id string) (record, error) {
 	return rec, err
 }
 
-// create stores a new record. Nobody asks for it before the client runs, and one that
+// create stores a new record. Nobody asks for it before Claude Code runs, and one that
 // is half written when we are killed is swept.
 func (r Registry) create(id string, rec record) error {
 	err := os.WriteFile(r.path(id), rec.text(), 0o600)
@@ -164,7 +164,7 @@ func (r Registry) create(id string, rec record) error {
 	return err
 }
 
-// store does not wait for the disk: a machine that loses power loses the client
+// store does not wait for the disk: a machine that loses power loses Claude Code
 // too.
 func (r Registry) store(id string, rec record) error {
 	return atomicfile.Replace(r.path(id), rec.text(), 0o600)

@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
-// hookMargin is what the client grants the hook beyond the review itself. A hook
-// that the client has to end counts as one that allowed.
+// hookMargin is what Claude Code grants the hook beyond the review itself. A hook
+// that Claude Code has to end counts as one that allowed.
 const hookMargin = 60 * time.Second
 
 // settle brings the settings file to what this launch needs, while no other launch
@@ -62,7 +62,7 @@ func (l *launch) plain(r Registry, before settingsFile) error {
 		return err
 	}
 	if err != nil {
-		l.warn(err) // the client makes do with the file, or without it
+		l.warn(err) // Claude Code makes do with the file, or without it
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// capVariable is how often in a row the client lets a hook block a stop; it is 8
+// capVariable is how often in a row Claude Code lets a hook block a stop; it is 8
 // without it, and 0 means no cap.
 const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 
@@ -53,7 +53,7 @@ func (l *launch) supervise(env *environment, files []settingsFile) error {
 // blocks of all.
 const spareBlocks = 8
 
-// tooLow reports whether the client would end a series of reviews before us.
+// tooLow reports whether Claude Code would end a series of reviews before us.
 func tooLow(most string, limit int) bool {
 	n, err := strconv.Atoi(most)
 	return err != nil || n > 0 && n <= limit

@@ -1,4 +1,4 @@
-// Package registry reads agent-registry.json: which agent looks after the client in
+// Package registry reads agent-registry.json: which agent looks after Claude Code in
 // which tmux session, how it is woken, and what may be done in its name.
 package registry
 
@@ -11,7 +11,7 @@ import (
 // Path is where the registry lies: beside the global config.
 func Path(configDir string) string { return filepath.Join(configDir, "agent-registry.json") }
 
-// OutsideAgent is one entry.
+// OutsideAgent is one entry: a program that is woken for sessions.
 type OutsideAgent struct {
 	AgentID           string
 	SessionName       string // of tmux, or a pattern for several

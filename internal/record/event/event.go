@@ -102,7 +102,7 @@ type Word struct {
 	Message string `json:"message,omitempty"`   // of a signal, a prompt or an error, as it was put
 	Type    string `json:"type,omitempty"`      // of a prompt
 	Prompt  string `json:"prompt_id,omitempty"` // the client's
-	// Ref is the session that the client goes on in, or what the agent asks: the name that
+	// Ref is the session that Claude Code goes on in, or what the agent asks: the name that
 	// package agentdir keeps it under.
 	Ref string `json:"ref,omitempty"`
 	// Data is what a signal hands to the steps after it: a JSON object.

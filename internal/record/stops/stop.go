@@ -46,7 +46,7 @@ type Stop struct {
 	// DurationMS is how long the agent waited for the answer.
 	DurationMS int64      `json:"duration_ms"`
 	Cost       event.Cost `json:"cost,omitzero"` // of all verdicts
-	// APIError is the client's word for the error that ended the turn.
+	// APIError is Claude Code's word for the error that ended the turn.
 	APIError string `json:"api_error,omitempty"`
 	// Adopted is a second call for the same stop, which gave the first one's answer.
 	Adopted bool `json:"adopted,omitempty"`

@@ -22,7 +22,7 @@ type Call struct {
 	ID      string // of the call, in the journal
 	Payload hook.Payload
 	// OursBlocked means that a keeper of ours blocked this prompt before: then that is
-	// why the client says that a stop hook is active.
+	// why Claude Code says that a stop hook is active.
 	OursBlocked bool
 	// Held means that a person has to decide before anything goes on by itself: the session's
 	// queue ends here.
@@ -52,7 +52,7 @@ func (r *Report) tell(err error) {
 // waits longer: nobody waits for them.
 const hookPatience = 5 * time.Second
 
-// Hook follows the client, moves its queue on, and wakes its agent. Only interactive
+// Hook follows Claude Code, moves its queue on, and wakes its agent. Only interactive
 // clients in tmux have any of these, and a subagent's events are not about the
 // session.
 func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
@@ -107,7 +107,7 @@ func concerns(payload hook.Payload) bool {
 	return false
 }
 
-// follow keeps the client's presence current. tmux is asked for the name of the
+// follow keeps Claude Code's presence current. tmux is asked for the name of the
 // session when a client starts; asking it at every call would double what a call
 // costs.
 func (d *Driver) follow(ctx context.Context, pane terminal.Pane, payload hook.Payload) (presence.Instance, error) {

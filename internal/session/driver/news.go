@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// askTool is the client's tool that asks a person questions with answers to choose
+// askTool is Claude Code's tool that asks a person questions with answers to choose
 // from.
 const askTool = "AskUserQuestion"
 
@@ -64,7 +64,7 @@ func (s *session) notified(p *hook.NotificationPayload) {
 	}
 }
 
-// asked answers the client's questions by the rules of the session's agent, or tells
+// asked answers Claude Code's questions by the rules of the session's agent, or tells
 // the agent that a person has to.
 func (s *session) asked(p *hook.PreToolUsePayload) {
 	outside, found := s.registry().Find(s.instance.Session)

@@ -35,7 +35,7 @@ func (e *RefusedError) Refused() bool { return true }
 
 func refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
 
-// Create gives a session a queue and types its first command, unless the client is
+// Create gives a session a queue and types its first command, unless Claude Code is
 // busy: then a hook will say when. It does not wait for the confirmation.
 func (d *Driver) Create(ctx context.Context, o Order) (queue.Queue, error) {
 	commands, err := d.check(o)
@@ -96,7 +96,7 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	return q, d.start(ctx, session, q)
 }
 
-// prepare finds the client of a session that is to have a queue, and gets what
+// prepare finds the Claude Code of a session that is to have a queue, and gets what
 // somebody left in the way of one.
 func (d *Driver) prepare(ctx context.Context, session string) (queue.Place, error) {
 	pane, err := d.find(ctx, session)
@@ -244,7 +244,7 @@ func (d *Driver) check(o Order) ([]string, error) {
 			return nil, refuse("command %d: %w", i+1, err)
 		}
 		if slash := strings.TrimSpace(text); strings.HasPrefix(slash, "/") {
-			text = slash // the client differs by version about spaces before it
+			text = slash // Claude Code differs by version about spaces before it
 		}
 		if !outside.Permits(text) && o.Key == "" { // a message is nobody's command
 			return nil, refuse("the registry does not allow command %d in session %s: %.80s", i+1, o.Session, text)
@@ -278,7 +278,7 @@ var ErrNoClaude = errors.New("does not run Claude Code")
 
 // awaitClaude waits for a client that has not told of itself: it may be just starting,
 // and a queue that is there before its first hook would be taken for a leftover. A pane
-// without a client is refused. The pane that it gives is the client's own word for it.
+// without a client is refused. The pane that it gives is Claude Code's own word for it.
 func (d *Driver) awaitClaude(ctx context.Context, session string, pane terminal.Pane) (terminal.Pane, error) {
 	screen, err := d.patterns()
 	if err != nil {
@@ -311,7 +311,7 @@ func (d *Driver) awaitClaude(ctx context.Context, session string, pane terminal.
 	return pane, d.book().Store(instance)
 }
 
-// instanceIn is the client that told of itself from a pane. A pane's server may be known
+// instanceIn is the Claude Code that told of itself from a pane. A pane's server may be known
 // by another name of its socket.
 func (d *Driver) instanceIn(pane terminal.Pane) (presence.Instance, bool) {
 	for _, instance := range d.book().All() {

@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
-// Instance is a client in a pane.
+// Instance is Claude Code in a pane.
 type Instance struct {
 	Session string    `json:"session"` // tmux's name of it
 	Socket  string    `json:"socket"`
@@ -27,7 +27,7 @@ type Instance struct {
 	Pane    string    `json:"pane"`
 	State   State     `json:"state"`
 	Since   time.Time `json:"since"` // when the state began
-	// Told is the prompt after whose stop the session's agent was told that the client is free;
+	// Told is the prompt after whose stop the session's agent was told that Claude Code is free;
 	// noPrompt for a client that names none, empty where the agent was not told.
 	Told string `json:"told,omitempty"`
 }
@@ -35,18 +35,18 @@ type Instance struct {
 // noPrompt stands for the prompts of clients before prompt ids.
 const noPrompt = "-"
 
-// Tell is the client once its agent was told of a stop of that prompt.
+// Tell is Claude Code once its agent was told of a stop of that prompt.
 func (c Instance) Tell(prompt string) Instance {
 	c.Told = cmp.Or(prompt, noPrompt)
 	return c
 }
 
-// ToldOf reports whether the client's agent was told of the stop after that prompt.
+// ToldOf reports whether Claude Code's agent was told of the stop after that prompt.
 func (c Instance) ToldOf(prompt string) bool {
 	return c.Told != "" && (c.Told == noPrompt || prompt == "" || c.Told == prompt)
 }
 
-// State is what a client is doing.
+// State is what an instance is doing.
 type State string
 
 // The states.
@@ -57,7 +57,7 @@ const (
 	Ended  State = "ended"
 )
 
-// After is the client as an event leaves it. A stop that was blocked is not told.
+// After is Claude Code as an event leaves it. A stop that was blocked is not told.
 func (c Instance) After(payload hook.Payload, now time.Time) Instance {
 	state := c.State
 	if _, notice := payload.(*hook.NotificationPayload); !notice {
@@ -108,7 +108,7 @@ const maxSize = 1 << 20
 // NewBook keeps them below the state directory.
 func NewBook(stateDir string) Book { return Book{filepath.Join(stateDir, "presence")} }
 
-// Load is what is known about the client in a pane.
+// Load is what is known about Claude Code in a pane.
 func (b Book) Load(socket string, pid int, pane string) (Instance, bool) {
 	c, err := statefile.Read[Instance](b.path(socket, pid, pane), maxSize)
 	return c, err == nil && c.Socket == socket && c.PID == pid && c.Pane == pane

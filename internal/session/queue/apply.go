@@ -61,7 +61,7 @@ type Event interface {
 	apply(q *Queue, now Time) Transition
 }
 
-// Stop is the end of the client's turn, which nobody objected to.
+// Stop is the end of Claude Code's turn, which nobody objected to.
 type Stop struct{ PromptID, Message string }
 
 func (e Stop) apply(q *Queue, now Time) Transition {
@@ -70,7 +70,7 @@ func (e Stop) apply(q *Queue, now Time) Transition {
 	case active == nil:
 		return q.release("Stop", "")
 	case !active.Confirmed():
-		return q.redrive(e.PromptID) // the turn of somebody else: now the client is free
+		return q.redrive(e.PromptID) // the turn of somebody else: now Claude Code is free
 	case !active.Awaits.Is("Stop", "") || !q.isActive(e.PromptID):
 		return q.stay(Mismatch)
 	}
@@ -156,10 +156,10 @@ func (e SessionEnd) apply(q *Queue, now Time) Transition {
 	return q.stay(Ignored).changed()
 }
 
-// Prompt is a prompt that reaches the client.
+// Prompt is a prompt that reaches Claude Code.
 type Prompt struct{ PromptID, Text string }
 
-// notification begins the prompts that the client sends itself when work in the
+// notification begins the prompts that Claude Code sends itself when work in the
 // background has ended.
 const notification = "<task-notification>"
 
@@ -187,7 +187,7 @@ func (e PreCompact) apply(q *Queue, now Time) Transition {
 	return q.confirm(e.PromptID, now)
 }
 
-// Idle is the client's word that it has been waiting for input for a while.
+// Idle is Claude Code's word that it has been waiting for input for a while.
 type Idle struct{ PromptID string }
 
 func (e Idle) apply(q *Queue, now Time) Transition {
@@ -240,7 +240,7 @@ func (c *Command) leftBehind(prompt string) bool {
 }
 
 // knows reports whether a prompt is that of one of the commands. The id alone does not
-// tell: what a person types while the client works has, in some versions, that of the
+// tell: what a person types while Claude Code works has, in some versions, that of the
 // prompt that it works on.
 func (q *Queue) knows(e Prompt) bool {
 	return e.PromptID != "" && slices.ContainsFunc(q.Commands, func(c Command) bool {
@@ -287,7 +287,7 @@ func (q *Queue) advance(result *string, now Time) Transition {
 	return Transition{Queue: *q, Action: Advanced, Changed: true, Drive: true}
 }
 
-// confirm takes a prompt for the active command. What comes while the client works on
+// confirm takes a prompt for the active command. What comes while Claude Code works on
 // another prompt has, in some versions, the id of that one, and is worked on after it
 // under an id of its own.
 func (q *Queue) confirm(prompt string, now Time) Transition {
@@ -319,7 +319,7 @@ func (q *Queue) other(prompt string) (changed bool) {
 	return true
 }
 
-// overhear keeps the id of a prompt that is no command: the client, when it is idle
+// overhear keeps the id of a prompt that is no command: Claude Code, when it is idle
 // after it, has left the active command behind.
 func (q *Queue) overhear(prompt string) Transition {
 	changed := q.other(prompt)

@@ -1,6 +1,6 @@
 package queue
 
-// The events of whoever types. They change nothing once the client has confirmed the
+// The events of whoever types. They change nothing once Claude Code has confirmed the
 // command, or when another one is active.
 
 // Begun is written before the text goes into the pane.
@@ -33,7 +33,7 @@ func (e Pressed) apply(q *Queue, now Time) Transition {
 const MaxEnters = 2
 
 // maxTries is how often a pane may be found not ready: once, and once more after the
-// hook that says that the client is free.
+// hook that says that Claude Code is free.
 const maxTries = 2
 
 // NotReady is a pane that cannot be typed into.

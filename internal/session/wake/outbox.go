@@ -40,7 +40,7 @@ func (o Outbox) Waiting() bool {
 	})
 }
 
-// AgentIDs are those that letters wait for. A box that cannot be read is no reason to
+// AgentIDs are the outside agents that letters wait for. A box that cannot be read is no reason to
 // leave out the others, which are there beside the error.
 func (o Outbox) AgentIDs() ([]string, error) {
 	boxes, err := o.boxes()
@@ -105,7 +105,7 @@ func boxName(agentID string) string {
 	return hashMark + digest.Hex(agentID)
 }
 
-// agentIDOf is the agent whose directory has the name.
+// agentIDOf is the outside agent whose directory has the name.
 func (o Outbox) agentIDOf(name string) (agentID string, ok bool) {
 	if strings.HasPrefix(name, hashMark) {
 		id, err := readRegular(filepath.Join(o.Dir, name, idFile), maxID)

@@ -2,9 +2,9 @@ package environ
 
 import "strings"
 
-// OfClaude reports whether a client sets the variable for the processes that it starts. A
-// client that finds them takes itself for a part of that session. Everything else is the
-// person's, above all what a client needs to reach its model: ANTHROPIC_*,
+// OfClaude reports whether Claude Code sets the variable for the processes that it starts. A
+// process of Claude Code that finds them takes itself for a part of that session. Everything else is the
+// person's, above all what Claude Code needs to reach its model: ANTHROPIC_*,
 // CLAUDE_CONFIG_DIR, CLAUDE_CODE_USE_* and the like.
 func OfClaude(name string) bool {
 	switch name {
@@ -17,7 +17,7 @@ func OfClaude(name string) bool {
 }
 
 // OfSession reports whether a variable belongs to the session that a process was started
-// from: the client's, the terminal's, or an agent's that we started. Where our files are, and
+// from: Claude Code's, the terminal's, or an agent's that we started. Where our files are, and
 // where a hub listens, belongs to none.
 func OfSession(name string) bool {
 	switch name {

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
-// claudeCode looks at the run of an agent: one that starts the client gets a terminal, and
+// claudeCode looks at the run of an agent: one that starts Claude Code gets a terminal, and
 // flags of ours behind what is written.
 func (d *decoder) claudeCode(at span, a *agentDraft) {
 	run := strings.TrimSpace(a.Run)
@@ -28,7 +28,7 @@ func (d *decoder) claudeCode(at span, a *agentDraft) {
 	}
 }
 
-// claudeFlag looks at one word of a client's command line.
+// claudeFlag looks at one word of the command line of Claude Code.
 func (d *decoder) claudeFlag(run span, w word) {
 	flag, _, _ := strings.Cut(w.text, "=")
 	short := ""
@@ -50,7 +50,7 @@ func (d *decoder) claudeFlag(run span, w word) {
 	}
 }
 
-// secondPrompt finds a word that the client would take for a prompt, beside that of the
+// secondPrompt finds a word that Claude Code would take for a prompt, beside that of the
 // agent. Where it may be the value of a flag it is left alone.
 func (d *decoder) secondPrompt(agent *node, a *agentDraft) {
 	run := agent.get("run")
@@ -68,7 +68,7 @@ func (d *decoder) secondPrompt(agent *node, a *agentDraft) {
 }
 
 // Exec is the run of a client with exec before its program, behind the assignments: then
-// the client takes the place of the shell.
+// Claude Code takes the place of the shell.
 func Exec(run string) string {
 	words, _ := simpleCommand(run)
 	for _, w := range words {
@@ -104,7 +104,7 @@ func Launch(run string) (set []Assignment, program string, launcher bool) {
 	return set, "", false
 }
 
-// claudeArgs are the words that a client gets, where a script is a simple command that
+// claudeArgs are the words that Claude Code gets, where a script is a simple command that
 // starts one: claude, or our launcher of it.
 func claudeArgs(script string) ([]word, bool) {
 	words, ok := simpleCommand(script)

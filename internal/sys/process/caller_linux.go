@@ -26,8 +26,8 @@ func Caller() Identity {
 	return Identity{PID: parent, Start: start, Boot: BootID()}
 }
 
-// CallerEnviron is the environment with which the client was started that this process
-// was called by, as a hook or in its shell; nil where that is not known. What the client's settings
+// CallerEnviron is the environment with which Claude Code was started that this process
+// was called by, as a hook or in its shell; nil where that is not known. What Claude Code's settings
 // add for what it starts is not in it. Of clients that were started one inside the other it
 // is the outermost one's: the others have what an agent gave them.
 func CallerEnviron() []string {
@@ -60,7 +60,7 @@ func CallerEnviron() []string {
 	return environOf(claude)
 }
 
-// NestedCaller reports whether the client that called this hook was itself started by a client, and is
+// NestedCaller reports whether the Claude Code that called this hook was itself started by a client, and is
 // not the launched one, whose number may be 0. What is not known is no.
 func NestedCaller(launched int) bool {
 	leader, err := unix.Getsid(0)

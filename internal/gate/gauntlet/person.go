@@ -12,7 +12,7 @@ import (
 )
 
 // personMessage is the line that the person sees of a run that answers a stop; empty where there is
-// nothing to tell. A block is shown by the client itself.
+// nothing to tell. A block is shown by Claude Code itself.
 func personMessage(r *Result, quiet bool) string {
 	text := statusMessage(r, quiet)
 	if text == "" {

@@ -1,5 +1,5 @@
 // Package agent runs agents that are clients: each in a tmux session of its own, on a
-// server that is the daemon's, where a person can watch it and talk to it. The client goes
+// server that is the daemon's, where a person can watch it and talk to it. Claude Code goes
 // on when the daemon does not.
 package agent
 
@@ -25,7 +25,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// Terminals are the agents that are clients.
+// Terminals runs the agents that are Claude Code, each in a terminal.
 type Terminals struct {
 	Errands effect.Errands
 	Config  string // the path of the global configuration
@@ -62,7 +62,7 @@ func (c Terminals) server() terminal.Server {
 	return terminal.Server{Socket: Socket(c.Errands.StateDir), Environ: c.Errands.Environ}
 }
 
-// Start starts the client in a terminal, unless that was done before.
+// Start starts Claude Code in a terminal, unless that was done before.
 func (c Terminals) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart) error {
 	own, err := c.Errands.Own(a.ID)
 	if err != nil {
@@ -98,7 +98,7 @@ func (c Terminals) tellAnew(o *engine.Owner, b beginning) {
 	}
 }
 
-// prepare writes what the client and its hooks read. It is done while the client cannot
+// prepare writes what Claude Code and its hooks read. It is done while Claude Code cannot
 // begin: one that has begun has a session of its own choice.
 func (c Terminals) prepare(b beginning) error {
 	claude := settings.Agent{
@@ -150,7 +150,7 @@ func noTmux() error {
 	return &errand.Failure{Why: "tmux was not found, and Claude Code needs a terminal: install tmux"}
 }
 
-// runnable finds what would keep the client from starting, and says so in better words
+// runnable finds what would keep Claude Code from starting, and says so in better words
 // than a shell.
 func runnable(a engine.AgentStart, env []string) error {
 	if _, found := environ.LookPath(env, "tmux"); !found {
@@ -162,7 +162,7 @@ func runnable(a engine.AgentStart, env []string) error {
 	return nil
 }
 
-// Wait waits until the client has ended.
+// Wait waits until Claude Code has ended.
 func (c Terminals) Wait(ctx context.Context, agent string) (errand.Result, error) {
 	r, err := c.Errands.Wait(ctx, agent)
 	if err == nil {
@@ -171,7 +171,7 @@ func (c Terminals) Wait(ctx context.Context, agent string) (errand.Result, error
 	return r, err
 }
 
-// Kill ends the client, and its session with whatever else a person has in there.
+// Kill ends Claude Code, and its session with whatever else a person has in there.
 func (c Terminals) Kill(ctx context.Context, agent string) error {
 	if err := c.Errands.Kill(ctx, agent); err != nil {
 		return err
