@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/entry"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/session"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -33,7 +33,7 @@ func Main(args []string) int {
 	if code, isHook := entry.Answer(args); isHook {
 		return code
 	}
-	if code, isErrand := plane.RunErrand(args); isErrand {
+	if code, isErrand := daemon.RunErrand(args); isErrand {
 		return code
 	}
 	if program.Called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
