@@ -36,7 +36,7 @@ func replay(ctx context.Context, l *lab, r *report) error {
 	}
 	r.reference(name(0), &m[0])
 	r.row(name(1), &m[1], figure{m[1].ratioTo(&m[0]), "times the row above", limit})
-	p, _, err := l.plane(ctx, states[1])
+	p, _, err := l.startDaemon(ctx, states[1])
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func replay(ctx context.Context, l *lab, r *report) error {
 
 // startOnce measures one start, after which nothing is saved.
 func (l *lab) startOnce(ctx context.Context, state string, events int, s *series) error {
-	p, took, err := l.plane(ctx, state)
+	p, took, err := l.startDaemon(ctx, state)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func stops(ctx context.Context, l *lab, r *report) error {
 
 // managed is a daemon with agents at work.
 type managed struct {
-	*plane
+	*ownDaemon
 	mu     sync.Mutex
 	agents []string
 	next   int
@@ -75,7 +75,7 @@ func (l *lab) managed(ctx context.Context, name string, agents int) (*managed, e
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := l.plane(ctx, state)
+	p, _, err := l.startDaemon(ctx, state)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (l *lab) managed(ctx context.Context, name string, agents int) (*managed, e
 		p.kill()
 		return nil, err
 	}
-	return &managed{plane: p, agents: ids}, nil
+	return &managed{ownDaemon: p, agents: ids}, nil
 }
 
 // stop is the stop of the next agent. None of them has signalled.

@@ -625,7 +625,7 @@ func TestE20APipelineAsks(t *testing.T) {
 		s.keepers = append(s.keepers, s.lifecycle())
 		check(t, s.agent().WriteConfig(agentdir.Signal))
 		check(t, s.agent().SetSession(agentdir.Session{ID: "s1"}))
-		newPlane(t, s.state).says("complete")
+		newFakeDaemon(t, s.state).says("complete")
 		write(t, s.path("Makefile"), "")
 		if mode == block {
 			wantBlock(t, s.stop(nil), "Makefile changed")
