@@ -23,7 +23,7 @@ TIMEOUT := 60m
 # Set-up comes before what needs it.
 .NOTPARALLEL:
 
-.PHONY: build install uninstall run test format check unit e2e cross wine packages bench test-environments test-programs fuzz simulate chaos chaos-agents chaos-fleet powerloss powerloss-boot stress pictures site release generate setup clean
+.PHONY: build install uninstall run test format check unit e2e cross wine test-site packages bench test-environments test-programs fuzz simulate chaos chaos-agents chaos-fleet powerloss powerloss-boot stress pictures site release generate setup clean
 
 # Copied after linking: what the linker writes lies in the page cache in small
 # pages, and starts a sixth slower until the machine is booted again.
@@ -48,12 +48,12 @@ run: build ## a small fleet on a throw-away project, with a daemon of its own
 	@bin/stopgate demo
 
 # The tests wait a good deal, those with the real client most: they run beside the others, then those
-# on Wine; and so do lint and the other systems, at the lowest priority. What all of them need is compiled
+# on Wine; and so do lint, the other systems and the site, at the lowest priority. What all of them need is compiled
 # before, or each would do it; what they need beside Go is installed meanwhile. A failure of one does not hide those of the others.
 test: ## everything CI runs
 	@$(KEEP) $(GO) build -o /dev/null ./cmd/... & compiling=$$!; \
 	$(MAKE) --no-print-directory setup format && wait $$compiling
-	@nice -n 19 $(MAKE) --no-print-directory --keep-going check cross > beside.log 2>&1 & beside=$$!; \
+	@nice -n 19 $(MAKE) --no-print-directory --keep-going check cross test-site > beside.log 2>&1 & beside=$$!; \
 	$(MAKE) --no-print-directory --keep-going e2e wine > clients.log 2>&1 & clients=$$!; \
 	$(MAKE) --no-print-directory unit; code=$$?; \
 	wait $$clients || code=1; cat clients.log; \
@@ -88,6 +88,9 @@ unit: ## unit, script and fuzz-seed tests, those of our own code under the race 
 	CGO_ENABLED=1 $(KEEP) scripts/in-memory $(GO) test -race $(UNIT) \
 	  $$($(GO) list ./internal/cli ./internal/gate/stop ./internal/agents/errand ./test/... ./cmd/... ./internal/... ./packaging/... | grep $(OUR_CODE)) \
 	  && exit $$code
+
+test-site: ## the site can be built
+	@scripts/test-site
 
 # Three clients per core: they wait a good deal, some of them for a minute.
 e2e: ## tests with the real client; none may be skipped

@@ -88,8 +88,8 @@ func (p *daemonScene) cleared(kept int) {
 		}
 	}()
 	eventually(p.t, "the worktrees are removed", func() bool {
-		listed = inDir(p.t, p.root, p.env(), "git", "worktree", "list") // which fails while one is removed
-		return listed.code == 0 && strings.Count(listed.stdout, "\n") == kept+1
+		listed = inDir(p.t, p.root, p.env(), "git", "worktree", "list", "--porcelain") // which fails while one is removed
+		return listed.code == 0 && strings.Count(listed.stdout, "\nHEAD ") == kept+1
 	})
 }
 

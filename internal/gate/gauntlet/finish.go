@@ -8,11 +8,15 @@ import (
 	"slices"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
 // finish closes the run's logs and says how it went.
 func (e *execution) finish(ctx context.Context, v *view, r Result, log *os.File) Result {
-	r.Run, r.ConsoleLogPath = e.n, log.Name()
+	r.Run = e.n
+	if disk.Exists(log.Name()) { // else a gate has removed the log directory
+		r.ConsoleLogPath = log.Name()
+	}
 	r.Message = messageFor(&r)
 	e.console.summary(&r)
 	e.debug("RUN_END status=%s passed=%d proven=%d failed=%d could_not_run=%d not_started=%d", append([]any{r.Status}, r.counts()...)...)

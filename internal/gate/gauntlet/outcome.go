@@ -66,7 +66,7 @@ type Result struct {
 	Status  Status `json:"status"`
 	Message string `json:"message"`
 	// ConsoleLogPath is the absolute path of the run's console log; empty when
-	// nothing ran.
+	// nothing ran, and where a gate has removed it.
 	ConsoleLogPath string `json:"consoleLogPath,omitempty"`
 	// Told is what the person hears besides, whatever the outcome.
 	Told []string `json:"told,omitempty"`

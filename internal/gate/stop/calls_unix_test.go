@@ -6,9 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stopgate/stopgate/internal/gate/footprint"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/sys/environ"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
@@ -17,14 +20,8 @@ import (
 // gitCalls has a scene call a git that notes each of its calls, and gives a function that tells them.
 func (s *scene) gitCalls() (since func() []string) {
 	s.t.Helper()
-	real, err := exec.LookPath("git")
-	check(s.t, err)
-	bin := s.t.TempDir()
-	log := filepath.Join(bin, "calls")
-	write(s.t, filepath.Join(bin, "git"), "#!/bin/sh\nprintf '%s ' \"$@\" >> '"+log+"'\necho >> '"+log+"'\nexec '"+real+"' \"$@\"\n")
-	check(s.t, os.Chmod(filepath.Join(bin, "git"), 0o755))
-	path := environ.Get(s.env, "PATH")
-	s.env = append(environ.Without(s.env, func(name string) bool { return name == "PATH" }), "PATH="+bin+string(filepath.ListSeparator)+path)
+	log := filepath.Join(s.t.TempDir(), "calls")
+	s.wrapGit("printf '%s ' \"$@\" >> '" + log + "'; echo >> '" + log + "'")
 	return func() (calls []string) {
 		text, _ := os.ReadFile(log)
 		_ = os.Remove(log)
@@ -34,6 +31,18 @@ func (s *scene) gitCalls() (since func() []string) {
 		}
 		return calls
 	}
+}
+
+// wrapGit has a scene call a git that does something else first.
+func (s *scene) wrapGit(first string) {
+	s.t.Helper()
+	real, err := exec.LookPath("git")
+	check(s.t, err)
+	bin := s.t.TempDir()
+	write(s.t, filepath.Join(bin, "git"), "#!/bin/sh\n"+first+"\nexec '"+real+"' \"$@\"\n")
+	check(s.t, os.Chmod(filepath.Join(bin, "git"), 0o755))
+	path := environ.Get(s.env, "PATH")
+	s.env = append(environ.Without(s.env, func(name string) bool { return name == "PATH" }), "PATH="+bin+string(filepath.ListSeparator)+path)
 }
 
 // What a stop on a proven tree costs is what git costs: where the tree stands, and which files there are. All else that
@@ -87,5 +96,24 @@ func TestAProvenStopAsksGitTwice(t *testing.T) {
 				t.Errorf("git was called %d times:\n%s", len(calls), strings.Join(calls, ""))
 			}
 		})
+	}
+}
+
+// Git that fails says nothing about a commit: the next stop asks again, and what passed is not told as unchecked later.
+func TestACommitThatGitCouldNotCompareIsComparedAgain(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	s.commit("h", "")
+	once := filepath.Join(t.TempDir(), "once")
+	s.wrapGit(`case "$*" in *" refs/remotes/origin/main...HEAD "*) test -e '` + once + `' || { : > '` + once + `'; exit 128; } ;; esac`)
+	passed := func() []string { return footprint.NewStore(s.state).Load("s1").Passed }
+	wantAllow(t, s.stop(nil))
+	if !exists(once) || len(passed()) > 0 {
+		t.Fatalf("git was asked: %t, and has told of %q", exists(once), passed())
+	}
+	wantAllow(t, s.stop(nil))
+	if head := change.HeadOf(s.root); !slices.Equal(passed(), []string{head}) {
+		t.Errorf("gates have passed in %q, want %s", passed(), head)
 	}
 }

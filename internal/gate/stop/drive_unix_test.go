@@ -95,6 +95,29 @@ func (s *stage) wantWakes(n int) {
 	}
 }
 
+// Of one stop that two entries bring, the first lets the next command go on. One that could not look does not do it again.
+func TestRulingC6TheSecondEntryMovesNothing(t *testing.T) {
+	s := newWork(t).onStage()
+	s.config(strings.Replace(untilGood, "test ! -e red", "sh -c './tool'", 1))
+	s.approve()
+	write(t, s.path("tool"), "#!/bin/sh\n")
+	check(t, os.Chmod(s.path("tool"), 0o700))
+	s.give("/gsd:a", "/gsd:b", "/gsd:c")
+	s.caller = "by hand"
+	wantAllow(t, s.call(hook.Stop, nil))
+	s.wantQueue("done active pending")
+	driven := s.driven
+
+	s.config(strings.Replace(untilGood, "test ! -e red", "no-such-program", 1))
+	s.approve()
+	s.caller = "settings"
+	wantAllow(t, s.call(hook.Stop, nil), "could not run")
+	s.wantQueue("done active pending")
+	if s.driven != driven {
+		t.Errorf("driven %d times, then %d", driven, s.driven)
+	}
+}
+
 func TestRulingC6ABlockedStopMovesNothing(t *testing.T) {
 	s := newStage(t, "")
 	s.give("/gsd:a", "/gsd:b")

@@ -5,6 +5,7 @@ package stop
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -271,6 +272,19 @@ func TestE21AGateThatVanishedInAnotherFolderHasFailed(t *testing.T) {
 	wantBlock(t, s.stop(nil), "it ran here before")
 }
 
+// A folder that is there has a history of its own: what its sibling has, it may never have had.
+func TestE21AFolderThatIsThereHasItsOwnHistory(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(strings.NewReplacer("path: .", "path: packages/*", "test ! -e red", "sh -c './tool'").Replace(untilGood))
+	s.approve()
+	write(t, s.path("packages/a/tool"), "#!/bin/sh\n")
+	check(t, os.Chmod(s.path("packages/a/tool"), 0o700))
+	wantAllow(t, s.stop(nil))
+	write(t, s.path("packages/b/f"), "")
+	wantAllow(t, s.stop(nil), "could not run")
+}
+
 // The runner of another gauntlet is a gate, too.
 func TestE21ARunnerThatVanishedHasFailed(t *testing.T) {
 	t.Parallel()
@@ -330,18 +344,36 @@ func TestE15AGateThatWasNotStartedHasFailed(t *testing.T) {
 	})
 }
 
-// A gate that removes the log directory keeps no other one from running.
+// A gate that removes the log directory keeps no other one from running. The logs lie where they would, if they can.
 func TestE7AGateThatRemovesTheLogDirectory(t *testing.T) {
 	t.Parallel()
-	s := newWork(t)
-	s.config(strings.Replace(untilGood, "checks:\n", "checks:\n      - {name: clean, parallel: false, command: git clean -fdxq gauntlet_logs}\n", 1))
-	s.approve()
-	write(t, s.path("red"), "")
-	for range 2 {
-		wantBlock(t, s.stop(nil), "check:.:t")
+	for name, test := range map[string]struct{ command, told string }{
+		"clean":            {command: "git clean -fdxq gauntlet_logs"},
+		"a file for it":    {command: "rm -r gauntlet_logs; touch gauntlet_logs", told: "the logs of this run are in"},
+		"a link that ends": {command: "rm -r gauntlet_logs; ln -s nowhere gauntlet_logs", told: "the logs of this run are in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.config(strings.Replace(untilGood, "checks:\n", "checks:\n      - {name: clean, parallel: false, command: "+test.command+"}\n", 1))
+			s.approve()
+			write(t, s.path("red"), "")
+			for range 2 {
+				blocked := s.stop(nil)
+				wantBlock(t, blocked, "check:.:t")
+				for _, log := range regexp.MustCompile("`(/[^`]*[.]log)`").FindAllStringSubmatch(blocked.Reason, -1) {
+					if !exists(log[1]) {
+						t.Errorf("there is no %s", log[1])
+					}
+				}
+				if logs, _ := filepath.Glob(s.path("gauntlet_logs/check_._t.*.log")); (len(logs) > 0) != (test.told == "") {
+					t.Errorf("logs in the project: %q", logs)
+				}
+			}
+			check(t, os.Remove(s.path("red")))
+			wantAllow(t, s.stop(nil), test.told)
+		})
 	}
-	check(t, os.Remove(s.path("red")))
-	wantAllow(t, s.stop(nil))
 }
 
 // A command that a person approved in place of another one has not run here yet. One that an agent

@@ -1010,6 +1010,21 @@ func TestE23ObservingHoldsNobody(t *testing.T) {
 		})
 	}
 
+	t.Run("project, it belongs to another user", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("only root can give files away")
+		}
+		s := newWork(t)
+		s.config(untilGood + "mode: observe\n")
+		s.approve()
+		write(t, s.path("red"), "")
+		wantAllow(t, s.stop(nil), "would have been")
+		check(t, os.Lchown(s.root, 54321, -1))
+		for range 2 {
+			wantAllow(t, s.stop(nil), "would have been", "belongs to user 54321")
+		}
+	})
+
 	t.Run("user, a damaged approval", func(t *testing.T) {
 		s := newWork(t)
 		write(t, s.path("red"), "")
