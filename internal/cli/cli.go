@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/entry"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/session"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/sys/program"
@@ -33,7 +33,7 @@ func Main(args []string) int {
 	if code, isHook := entry.Answer(args); isHook {
 		return code
 	}
-	if code, isErrand := plane.RunErrand(args); isErrand {
+	if code, isErrand := daemon.RunErrand(args); isErrand {
 		return code
 	}
 	if program.Called(args[0]) == "agent-gauntlet" && slices.Equal(args[1:], []string{"--version"}) {
@@ -48,7 +48,7 @@ func Main(args []string) int {
 	cmd, err := root.ExecuteC()
 	complaint := explainAs(root.Name(), err)
 	complaint.Print(os.Stderr)
-	if forClient(args) {
+	if forClaude(args) {
 		if complaint.Code == term.ExitUsage {
 			return term.ExitFailed
 		}
@@ -97,9 +97,9 @@ func asksForJSON(cmd *cobra.Command, words []string, err error) bool {
 	return slices.Contains(words, "--json")
 }
 
-// forClient reports whether the command line is one that stands in Claude Code's
+// forClaude reports whether the command line is one that stands in Claude Code's
 // settings.
-func forClient(args []string) bool {
+func forClaude(args []string) bool {
 	return program.Called(args[0]) == "conclaude" || len(args) > 1 && args[1] == "hook" || len(args) > 2 && args[1] == "agent" && args[2] == "hook"
 }
 

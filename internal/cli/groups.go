@@ -3,11 +3,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/demo"
 	"github.com/stopgate/stopgate/internal/cli/entry"
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/session"
 	"github.com/stopgate/stopgate/internal/cli/setup"
 	"github.com/stopgate/stopgate/internal/cli/status"
@@ -31,7 +31,7 @@ func groups() []group {
 			setup.NewInit(), setup.NewDoctor(), setup.NewHooks(), setup.NewTrust(), setup.NewApprove(), setup.NewOff(), setup.NewOn(), demo.New(),
 		}},
 		{"see", "See and answer", []*cobra.Command{
-			status.NewStatus(), status.NewWhy(), status.NewLog(), status.NewStats(), plane.NewUI(), plane.NewTop(), plane.NewDecision(),
+			status.NewStatus(), status.NewWhy(), status.NewLog(), status.NewStats(), daemon.NewUI(), daemon.NewTop(), daemon.NewDecision(),
 		}},
 		{"gates", "Gates", []*cobra.Command{
 			gates.NewRun(), gates.NewCheck(), gates.NewReview(), gates.NewDetect(), gates.NewList(), gates.NewViolations(), gates.NewVerifyProof(), gates.NewClean(),
@@ -40,11 +40,11 @@ func groups() []group {
 			launcher.NewClaude(), launcher.NewProvider(), launcher.NewSupervisor(), session.NewQueue(),
 		}},
 		{"pipelines", "Pipelines", []*cobra.Command{
-			plane.NewStart(), plane.NewRunbook(), plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()),
-			plane.NewSchedule(), plane.NewWork(), plane.NewWorker(), plane.NewDaemon(), plane.NewFleet(), plane.NewJob(),
+			daemon.NewStart(), daemon.NewRunbook(), daemon.NewPipeline(), daemon.NewAgent(entry.NewAgentHook()),
+			daemon.NewSchedule(), daemon.NewWork(), daemon.NewWorker(), daemon.NewDaemon(), daemon.NewFleet(), daemon.NewJob(),
 		}},
 		{groupTools, "Other commands", []*cobra.Command{
-			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), entry.NewStatusLine(), plane.NewEmit(), session.NewRegistry(), plane.NewWorkspace(), plane.NewPrune(),
+			entry.NewHook(), entry.NewStopHook(), entry.NewSupervisorHook(), entry.NewStatusLine(), daemon.NewEmit(), session.NewRegistry(), daemon.NewWorkspace(), daemon.NewPrune(),
 			setup.NewMigrate(), setup.NewValidate(), gates.NewHealth(), gates.NewCI(), setup.NewSchema(), setup.NewUninstall(), newVersion(),
 		}},
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/entry"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/status"
 	"github.com/stopgate/stopgate/internal/cli/term"
 )
@@ -29,11 +29,11 @@ not run, 4 cancelled, 130 interrupted.`
 	root.Example = `  oj run build
   oj pipeline list --watch
   oj decision resolve 9f8e7d6c 1`
-	run := plane.NewStart()
-	schedule := plane.NewSchedule()
+	run := daemon.NewStart()
+	schedule := daemon.NewSchedule()
 	schedule.Aliases = []string{"cron"} // which it takes the place of
-	root.AddCommand(run, plane.NewPipeline(), plane.NewAgent(entry.NewAgentHook()), plane.NewDecision(), plane.NewEmit(), plane.NewRunbook(),
-		plane.NewQueue(), plane.NewWorker(), schedule, plane.NewWorkspace(), plane.NewDaemon(), status.NewStatus(), status.NewLog(), newVersion())
+	root.AddCommand(run, daemon.NewPipeline(), daemon.NewAgent(entry.NewAgentHook()), daemon.NewDecision(), daemon.NewEmit(), daemon.NewRunbook(),
+		daemon.NewQueue(), daemon.NewWorker(), schedule, daemon.NewWorkspace(), daemon.NewDaemon(), status.NewStatus(), status.NewLog(), newVersion())
 	fitSystem(root)
 	run.Use = strings.Replace(run.Use, "start", "run", 1)
 	renameExamples(root)

@@ -34,7 +34,7 @@ func TestSeries(t *testing.T) {
 	if s.median() != 4*time.Millisecond || s.min() != time.Millisecond || s.peak != 500 {
 		t.Errorf("median %s, min %s, peak %g", s.median(), s.min(), s.peak)
 	}
-	if got := s.over(ms(1, 2, 3)); got != 2 {
+	if got := s.ratioTo(ms(1, 2, 3)); got != 2 {
 		t.Errorf("%g times, want 2", got)
 	}
 }

@@ -60,9 +60,9 @@ func client(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**With the real client** and a model that answers at once")
 	r.reference("claude -p hi", &s[0])
-	r.row("stopgate claude p -p hi", &s[1], figure{s[1].over(&s[0]), "times the client", 0})
+	r.row("stopgate claude p -p hi", &s[1], figure{s[1].ratioTo(&s[0]), "times the client", 0})
 	r.reference("claude, asked for a review by hand", &s[2])
-	r.row("stopgate supervisor-hook", &s[3], figure{s[3].over(&s[2]), "times the client", 0})
+	r.row("stopgate supervisor-hook", &s[3], figure{s[3].ratioTo(&s[2]), "times the client", 0})
 	return nil
 }
 

@@ -71,8 +71,8 @@ func (l *lab) decide(ctx context.Context, r *report, dir, ran, about string, rou
 		return fmt.Errorf("%s: a gate ran although the tree was proven", about)
 	}
 	r.reference("git status --porcelain, "+about, &s[0])
-	r.row("stopgate hook Stop, "+about, &s[1], figure{s[1].over(&s[0]), "times git", limit})
-	r.row("stopgate stop-hook, "+about, &s[2], figure{s[2].over(&s[0]), "times git", limit})
+	r.row("stopgate hook Stop, "+about, &s[1], figure{s[1].ratioTo(&s[0]), "times git", limit})
+	r.row("stopgate stop-hook, "+about, &s[2], figure{s[2].ratioTo(&s[0]), "times git", limit})
 	return nil
 }
 

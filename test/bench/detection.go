@@ -39,7 +39,7 @@ func detection(ctx context.Context, l *lab, r *report) error {
 			r.reference(name, &s[i])
 			continue
 		}
-		r.row(name, &s[i], figure{s[i].over(&s[i-1]), "times the row above", float64(n / sizes[i-1])})
+		r.row(name, &s[i], figure{s[i].ratioTo(&s[i-1]), "times the row above", float64(n / sizes[i-1])})
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func launches(ctx context.Context, l *lab, r *report) error {
 	r.table("**Starting a client** by way of the launcher, against an empty Go program")
 	r.reference(rows[0], &s[0])
 	for i := 1; i < len(s); i++ {
-		r.row(rows[i], &s[i], figure{s[i].over(&s[0]), "times the empty program", limit})
+		r.row(rows[i], &s[i], figure{s[i].ratioTo(&s[0]), "times the empty program", limit})
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func parallel(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table(fmt.Sprintf("**%d checks that do nothing, in parallel** (`true`), against lefthook", checks))
 	r.reference("lefthook run", &s[0])
-	r.row("stopgate run --no-cache", &s[1], figure{s[1].over(&s[0]), "times lefthook", limit})
+	r.row("stopgate run --no-cache", &s[1], figure{s[1].ratioTo(&s[0]), "times lefthook", limit})
 	return nil
 }
 

@@ -63,9 +63,9 @@ func agentStops(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**A stop of an agent that has signalled**, against one of a client of nobody, in the same project")
 	r.reference("stopgate hook Stop, nothing to enforce", &s[0])
-	r.row("the same, of an agent", &s[1], figure{s[1].over(&s[0]), "times nobody's", limit})
+	r.row("the same, of an agent", &s[1], figure{s[1].ratioTo(&s[0]), "times nobody's", limit})
 	r.reference("stopgate hook Stop, a gate that has passed", &s[2])
-	r.row("the same, of an agent", &s[3], figure{s[3].over(&s[2]), "times nobody's", limit})
+	r.row("the same, of an agent", &s[3], figure{s[3].ratioTo(&s[2]), "times nobody's", limit})
 	return nil
 }
 
@@ -158,7 +158,7 @@ func agentStarts(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**Starting an agent** with the real client, until its SessionStart")
 	r.reference("tmux new-session claude", &m[0])
-	r.row("the daemon is asked to start it", &m[1], figure{m[1].over(&m[0]), "times by hand", 0})
+	r.row("the daemon is asked to start it", &m[1], figure{m[1].ratioTo(&m[0]), "times by hand", 0})
 	return nil
 }
 

@@ -101,10 +101,10 @@ func (l *lab) appendsBy(ctx context.Context, r *report, writers int, slow bool, 
 		return fmt.Sprintf("%s, %s, %.0f events a second", what, hands, float64(writers*each)/s.median().Seconds())
 	}
 	r.reference(name("file", &m[0]), &m[0])
-	judged := figure{m[1].over(&m[0]), "times the file", 0}
+	judged := figure{m[1].ratioTo(&m[0]), "times the file", 0}
 	if writers > 1 && !slow {
 		each := m[1].median().Seconds() * 1e6 / float64(writers*each)
-		judged = figure{each, fmt.Sprintf("µs an event, %.1f times the file", m[1].over(&m[0])), appendLimit}
+		judged = figure{each, fmt.Sprintf("µs an event, %.1f times the file", m[1].ratioTo(&m[0])), appendLimit}
 	}
 	r.row(name("sqlite", &m[1]), &m[1], judged)
 	return nil

@@ -32,7 +32,7 @@ func backlog(ctx context.Context, l *lab, r *report) error {
 			return err
 		}
 		if round == 0 {
-			if err := writeBacklog(planeJournal(place), ids, lines); err != nil {
+			if err := writeBacklog(journalOf(place), ids, lines); err != nil {
 				return err
 			}
 		}
@@ -54,7 +54,7 @@ func (l *lab) catchUp(ctx context.Context, place, state string) (time.Duration, 
 	if err := os.Rename(from, to); err != nil {
 		return 0, err
 	}
-	p, took, err := l.plane(ctx, state)
+	p, took, err := l.startDaemon(ctx, state)
 	if err != nil {
 		return 0, err
 	}

@@ -93,8 +93,8 @@ type nobody struct{}
 func (nobody) Held(*engine.Owner) time.Duration                           { return 0 }
 func (nobody) Notify(context.Context, *engine.Owner, engine.Effect) error { return nil }
 
-// plane is a daemon that runs in a process of its own.
-type plane struct {
+// ownDaemon is a daemon that runs in a process of its own.
+type ownDaemon struct {
 	*stopgate.Client
 	state   string
 	journal *journal.Journal
@@ -111,18 +111,18 @@ func (l *lab) state(name string) (string, error) {
 
 func database(state string) string { return filepath.Join(state, "stopgate.db") }
 
-// planeJournal is a state directory's journal, of which nothing is deleted.
-func planeJournal(state string) *journal.Journal {
+// journalOf is a state directory's journal, of which nothing is deleted.
+func journalOf(state string) *journal.Journal {
 	return journal.New(filepath.Join(state, "journal"), journal.Limits{MaxSize: 8 << 30, SegmentSize: 16 << 20})
 }
 
-// plane starts a daemon, and tells how long it took to be ready.
-func (l *lab) plane(ctx context.Context, state string) (p *plane, took time.Duration, err error) {
+// startDaemon starts a daemon, and tells how long it took to be ready.
+func (l *lab) startDaemon(ctx context.Context, state string) (p *ownDaemon, took time.Duration, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, 0, err
 	}
-	p = &plane{state: state, journal: planeJournal(state), Client: stopgate.New(filepath.Join(state, "daemon.sock"), "bench")}
+	p = &ownDaemon{state: state, journal: journalOf(state), Client: stopgate.New(filepath.Join(state, "daemon.sock"), "bench")}
 	p.cmd = exec.CommandContext(ctx, self, "stand-in-daemon", state)
 	p.cmd.Env, p.cmd.Stderr = l.env, os.Stderr
 	if p.asks, err = p.cmd.StdinPipe(); err != nil {
@@ -147,7 +147,7 @@ func (l *lab) plane(ctx context.Context, state string) (p *plane, took time.Dura
 }
 
 // memory asks the daemon how much it uses.
-func (p *plane) memory() (heap, resident uint64, err error) {
+func (p *ownDaemon) memory() (heap, resident uint64, err error) {
 	if _, err := io.WriteString(p.asks, "memory\n"); err != nil {
 		return 0, 0, err
 	}
@@ -159,12 +159,12 @@ func (p *plane) memory() (heap, resident uint64, err error) {
 }
 
 // end lets the daemon end as it should, with a snapshot.
-func (p *plane) end() error {
+func (p *ownDaemon) end() error {
 	return errors.Join(p.asks.Close(), p.cmd.Wait())
 }
 
 // kill ends the daemon so that nothing is saved any more.
-func (p *plane) kill() {
+func (p *ownDaemon) kill() {
 	_ = p.cmd.Process.Signal(syscall.SIGKILL) // it may have ended
 	_ = p.cmd.Wait()
 }

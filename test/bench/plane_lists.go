@@ -23,21 +23,21 @@ var lists = []string{
 func planeLists(ctx context.Context, l *lab, r *report) error {
 	const limit, rounds = 50, 20
 	sizes := []int{100, 10_000}
-	planes := make([]*plane, len(sizes))
+	daemons := make([]*ownDaemon, len(sizes))
 	for i, size := range sizes {
 		p, err := l.listed(ctx, fmt.Sprintf("lists-%d", size), size)
 		if err != nil {
 			return err
 		}
 		defer p.kill()
-		planes[i] = p
+		daemons[i] = p
 	}
 
 	r.table("**Lists of 10,000 pipelines**, a page of 50 each, beside those of 100")
 	for _, path := range lists {
 		m := make([]series, len(sizes))
 		for range rounds {
-			for i, p := range planes {
+			for i, p := range daemons {
 				begun := time.Now()
 				var answer any
 				if err := p.Ask(ctx, "GET", path, nil, &answer); err != nil {
@@ -47,13 +47,13 @@ func planeLists(ctx context.Context, l *lab, r *report) error {
 			}
 		}
 		name := "GET " + path
-		r.row(name, &m[1], figure{m[1].median().Seconds() * 1e3, fmt.Sprintf("ms, %.1f times 100", m[1].over(&m[0])), limit})
+		r.row(name, &m[1], figure{m[1].median().Seconds() * 1e3, fmt.Sprintf("ms, %.1f times 100", m[1].ratioTo(&m[0])), limit})
 	}
 	return nil
 }
 
 // listed is a daemon with so many pipelines, and as many stops that gates have judged.
-func (l *lab) listed(ctx context.Context, name string, owners int) (*plane, error) {
+func (l *lab) listed(ctx context.Context, name string, owners int) (*ownDaemon, error) {
 	state, err := l.state(name)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (l *lab) listed(ctx context.Context, name string, owners int) (*plane, erro
 	if err := fillOwners(ctx, database(state), owners); err != nil {
 		return nil, err
 	}
-	j := planeJournal(state)
+	j := journalOf(state)
 	for i := range owners {
 		gates := []event.Gate{{Job: "test", Outcome: "passed", DurationMS: 700, Log: "/home/user/log/" + strings.Repeat("x", 40)}, {Job: "lint", Outcome: "failed", Why: "exit code 1"}}
 		_, err := j.Append(&event.Record{
@@ -72,7 +72,7 @@ func (l *lab) listed(ctx context.Context, name string, owners int) (*plane, erro
 			return nil, err
 		}
 	}
-	p, _, err := l.plane(ctx, state)
+	p, _, err := l.startDaemon(ctx, state)
 	if err != nil {
 		return nil, err
 	}

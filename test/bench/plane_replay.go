@@ -35,8 +35,8 @@ func replay(ctx context.Context, l *lab, r *report) error {
 		return fmt.Sprintf("%d events, %.1f µs each", sizes[i], m[i].median().Seconds()*1e6/float64(sizes[i]))
 	}
 	r.reference(name(0), &m[0])
-	r.row(name(1), &m[1], figure{m[1].over(&m[0]), "times the row above", limit})
-	p, _, err := l.plane(ctx, states[1])
+	r.row(name(1), &m[1], figure{m[1].ratioTo(&m[0]), "times the row above", limit})
+	p, _, err := l.startDaemon(ctx, states[1])
 	if err != nil {
 		return err
 	}
@@ -49,13 +49,13 @@ func replay(ctx context.Context, l *lab, r *report) error {
 			return err
 		}
 	}
-	r.row(fmt.Sprintf("%d events, with a snapshot", sizes[1]), &saved, figure{saved.over(&m[1]), "times without", 0})
+	r.row(fmt.Sprintf("%d events, with a snapshot", sizes[1]), &saved, figure{saved.ratioTo(&m[1]), "times without", 0})
 	return nil
 }
 
 // startOnce measures one start, after which nothing is saved.
 func (l *lab) startOnce(ctx context.Context, state string, events int, s *series) error {
-	p, took, err := l.plane(ctx, state)
+	p, took, err := l.startDaemon(ctx, state)
 	if err != nil {
 		return err
 	}

@@ -41,9 +41,9 @@ func stops(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**A stop answered through the daemon**: the record in the journal, and the answer whether the agent signalled")
 	r.reference("10 agents", &m[0])
-	r.row("1,000 agents", &m[1], figure{m[1].over(&m[0]), "times 10 agents", limit})
+	r.row("1,000 agents", &m[1], figure{m[1].ratioTo(&m[0]), "times 10 agents", limit})
 	r.reference("10 agents, the record synced", &m[2])
-	r.row("1,000 agents, the record synced", &m[3], figure{m[3].over(&m[2]), "times 10 agents", limit})
+	r.row("1,000 agents, the record synced", &m[3], figure{m[3].ratioTo(&m[2]), "times 10 agents", limit})
 	for _, synced := range []bool{false, true} {
 		name := "1,000 agents, 30 of them at once"
 		if synced {
@@ -60,7 +60,7 @@ func stops(ctx context.Context, l *lab, r *report) error {
 
 // managed is a daemon with agents at work.
 type managed struct {
-	*plane
+	*ownDaemon
 	mu     sync.Mutex
 	agents []string
 	next   int
@@ -75,7 +75,7 @@ func (l *lab) managed(ctx context.Context, name string, agents int) (*managed, e
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := l.plane(ctx, state)
+	p, _, err := l.startDaemon(ctx, state)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (l *lab) managed(ctx context.Context, name string, agents int) (*managed, e
 		p.kill()
 		return nil, err
 	}
-	return &managed{plane: p, agents: ids}, nil
+	return &managed{ownDaemon: p, agents: ids}, nil
 }
 
 // stop is the stop of the next agent. None of them has signalled.

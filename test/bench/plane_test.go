@@ -141,7 +141,7 @@ func TestBacklogIsRead(t *testing.T) {
 	place, state := testState(t, l, "place"), testState(t, l, "s")
 	ids, err := fillAgents(t.Context(), database(state), 2)
 	check(t, err)
-	check(t, writeBacklog(planeJournal(place), ids, 2000))
+	check(t, writeBacklog(journalOf(place), ids, 2000))
 	if _, err := l.catchUp(t.Context(), place, state); err != nil {
 		t.Error(err)
 	}

@@ -73,7 +73,7 @@ func drawings(ctx context.Context, r *report, few, many *site) error {
 		}
 		name := "GET " + shortened(address)
 		r.reference(name+", 20 sessions", &m[0])
-		r.row(name+", 2,000 sessions", &m[1], figure{m[1].over(&m[0]), "times 20 sessions", limit})
+		r.row(name+", 2,000 sessions", &m[1], figure{m[1].ratioTo(&m[0]), "times 20 sessions", limit})
 	}
 	return cmp.Or(endFew(), endMany())
 }
@@ -98,7 +98,7 @@ func updates(ctx context.Context, r *report, few, many *site) error {
 		}
 	}
 	r.reference("an event until a browser has it, 20 sessions", &seen[0].delay)
-	r.row("an event until a browser has it, 2,000 sessions", &seen[1].delay, figure{seen[1].delay.over(&seen[0].delay), "times 20 sessions", limit})
+	r.row("an event until a browser has it, 2,000 sessions", &seen[1].delay, figure{seen[1].delay.ratioTo(&seen[0].delay), "times 20 sessions", limit})
 	if seen[0].busy > 0 {
 		r.measure("processor time of the daemon for an update of all pages, 20 sessions", figure{seen[0].cost(), "ms", 0})
 		r.measure("processor time of the daemon for an update of all pages, 2,000 sessions", figure{seen[1].cost(), "ms", 0})
@@ -125,7 +125,7 @@ func watchedHooks(ctx context.Context, l *lab, r *report, s *site) error {
 		}
 	}
 	r.reference("stopgate hook Stop, no browser", &all[0])
-	r.row(fmt.Sprintf("stopgate hook Stop, %d browsers", webBrowsers), &all[1], figure{all[1].over(&all[0]), "times without", limit})
+	r.row(fmt.Sprintf("stopgate hook Stop, %d browsers", webBrowsers), &all[1], figure{all[1].ratioTo(&all[0]), "times without", limit})
 	return end()
 }
 

@@ -49,7 +49,7 @@ func (l *lab) site(ctx context.Context, name string, sessions, pipelines int) (*
 	}
 	s := &site{
 		Client: stopgate.New(filepath.Join(state, "daemon.sock"), "bench"), state: state, env: []string{"STOPGATE_STATE_DIR=" + state},
-		journal: planeJournal(state), sessions: sessions,
+		journal: journalOf(state), sessions: sessions,
 	}
 	if err := s.fillSessions(); err != nil {
 		return nil, err

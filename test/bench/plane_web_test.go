@@ -26,7 +26,7 @@ func TestStreamsAreCounted(t *testing.T) {
 
 // All sessions are told of in turns, and each record says something about its session.
 func TestTheFeedTellsOfAllSessions(t *testing.T) {
-	s := &site{journal: planeJournal(testState(t, testLab(t), "s")), sessions: 3}
+	s := &site{journal: journalOf(testState(t, testLab(t), "s")), sessions: 3}
 	for range 4 * s.sessions {
 		check(t, s.tellNext())
 	}

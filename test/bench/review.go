@@ -57,7 +57,7 @@ func review(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**A review that takes a second**, against the reviewer alone: 5,000 files, a transcript of 4 MB")
 	r.reference("stand-in reviewer", &s[0])
-	r.row("stopgate supervisor-hook", &s[1], figure{s[1].over(&s[0]), "times the reviewer", limit})
+	r.row("stopgate supervisor-hook", &s[1], figure{s[1].ratioTo(&s[0]), "times the reviewer", limit})
 	return nil
 }
 

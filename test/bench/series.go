@@ -28,8 +28,8 @@ func (s *series) median() time.Duration {
 
 func (s *series) min() time.Duration { return slices.Min(s.times) }
 
-// over is how many times as long as another's this median is.
-func (s *series) over(other *series) float64 {
+// ratioTo is how many times as long as another's this median is.
+func (s *series) ratioTo(other *series) float64 {
 	return s.median().Seconds() / other.median().Seconds()
 }
 

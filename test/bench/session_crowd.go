@@ -56,8 +56,8 @@ func crowd(ctx context.Context, l *lab, r *report) error {
 	r.reference(fmt.Sprintf("%d calls of stopgate hook alone", hooks), &bare)
 	r.reference("one session alone", &alone)
 	about := fmt.Sprintf("%d sessions", sessions)
-	r.row(about, &all, figure{all.over(&bare), "times the hooks alone", 0})
-	r.row(about, &all, figure{all.over(&alone), "times one session", 0})
+	r.row(about, &all, figure{all.ratioTo(&bare), "times the hooks alone", 0})
+	r.row(about, &all, figure{all.ratioTo(&alone), "times one session", 0})
 	r.row(about, &all, figure{float64(hooks) / all.median().Seconds(), "hooks a second", 0})
 	r.row(about, &all, figure{slowest.Seconds(), "s for the slowest session", 0})
 	return nil

@@ -49,9 +49,9 @@ func sessionHook(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**A stop of a client in tmux**, against one without a queue")
 	r.reference("stopgate hook Stop, no queue", &m[0])
-	r.row("stopgate hook Stop, the queue moves on", &m[1], figure{m[1].over(&m[0]), "times no queue", limit})
-	r.row("stopgate hook Stop, not in tmux", &m[2], figure{m[2].over(&m[0]), "times no queue", 0})
-	r.row("stopgate hook Stop, an agent is woken", &m[3], figure{m[3].over(&m[0]), "times no queue", 0})
+	r.row("stopgate hook Stop, the queue moves on", &m[1], figure{m[1].ratioTo(&m[0]), "times no queue", limit})
+	r.row("stopgate hook Stop, not in tmux", &m[2], figure{m[2].ratioTo(&m[0]), "times no queue", 0})
+	r.row("stopgate hook Stop, an agent is woken", &m[3], figure{m[3].ratioTo(&m[0]), "times no queue", 0})
 	return nil
 }
 
@@ -123,7 +123,7 @@ func (h *stopHook) withQueue() error {
 	for _, e := range []queue.Event{
 		queue.Begun{ID: 1},
 		queue.Pressed{ID: 1},
-		queue.SessionStart{Source: "clear", ClientSession: "bench"},
+		queue.SessionStart{Source: "clear", ClaudeSession: "bench"},
 		queue.Begun{ID: 2},
 		queue.Pressed{ID: 2},
 		queue.Prompt{PromptID: "PROMPT", Text: "/gsd:plan-phase 3"},

@@ -43,8 +43,8 @@ func typing(ctx context.Context, l *lab, r *report) error {
 	}
 	r.table("**Typing 100 kB**, until a program in the pane has read all of it")
 	r.reference("tmux load-buffer, tmux paste-buffer by hand", &m[0])
-	r.row("terminal.Paste", &m[1], figure{m[1].over(&m[0]), "times by hand", limit})
-	r.row("tmux send-keys -l, in pieces of 8 kB", &m[2], figure{m[2].over(&m[0]), "times by hand", 0})
+	r.row("terminal.Paste", &m[1], figure{m[1].ratioTo(&m[0]), "times by hand", limit})
+	r.row("tmux send-keys -l, in pieces of 8 kB", &m[2], figure{m[2].ratioTo(&m[0]), "times by hand", 0})
 	return nil
 }
 
@@ -59,11 +59,11 @@ func longPrompt(size int) string {
 // desk types a text into a pane whose program says what it got.
 type desk struct {
 	*stage
-	pane terminal.Pane
-	text string
-	file string // holds the text
-	conn net.Conn
-	told *bufio.Scanner
+	pane   terminal.Pane
+	text   string
+	file   string // holds the text
+	conn   net.Conn
+	output *bufio.Scanner
 }
 
 func (s *stage) newDesk(ctx context.Context, text string) (*desk, error) {
@@ -86,7 +86,7 @@ func (s *stage) newDesk(ctx context.Context, text string) (*desk, error) {
 	if d.conn, err = listener.Accept(); err != nil {
 		return nil, err
 	}
-	d.told = bufio.NewScanner(d.conn)
+	d.output = bufio.NewScanner(d.conn)
 	return d, d.expect("ready")
 }
 
@@ -94,8 +94,8 @@ func (d *desk) expect(line string) error {
 	if err := d.conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		return err
 	}
-	if !d.told.Scan() || d.told.Text() != line {
-		return fmt.Errorf("the program in the pane says %q, not %q (%v)", d.told.Text(), line, d.told.Err())
+	if !d.output.Scan() || d.output.Text() != line {
+		return fmt.Errorf("the program in the pane says %q, not %q (%v)", d.output.Text(), line, d.output.Err())
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ case $1 in
 
 // example is a copy of an example in a repository of its own, with a model of the kind that
 // a shell's case makes of what it is told.
-func example(t *testing.T, name, model string) *plane {
+func example(t *testing.T, name, model string) *daemonScene {
 	t.Helper()
 	t.Parallel()
 	client, err := standInClient()
@@ -59,7 +59,7 @@ func example(t *testing.T, name, model string) *plane {
 	return p
 }
 
-func (p *plane) git(args ...string) string {
+func (p *daemonScene) git(args ...string) string {
 	p.t.Helper()
 	r := inDir(p.t, p.root, p.env(), "git", args...)
 	if r.code != 0 {
@@ -69,7 +69,7 @@ func (p *plane) git(args ...string) string {
 }
 
 // begins starts a command of the example.
-func (p *plane) begins(args ...string) (id string) {
+func (p *daemonScene) begins(args ...string) (id string) {
 	p.t.Helper()
 	var o api.Owner
 	check(p.t, json.Unmarshal([]byte(p.does(append([]string{"start", "--json"}, args...)...).stdout), &o))
@@ -77,7 +77,7 @@ func (p *plane) begins(args ...string) (id string) {
 }
 
 // went is how an owner ended, and by which steps.
-func (p *plane) went(id string) string {
+func (p *daemonScene) went(id string) string {
 	p.t.Helper()
 	var o api.Owner
 	eventually(p.t, "it ends", func() bool {
@@ -95,7 +95,7 @@ func (p *plane) went(id string) string {
 }
 
 // wasTold is what the model was told, a line of each.
-func (p *plane) wasTold() (lines []string) {
+func (p *daemonScene) wasTold() (lines []string) {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.home, "asked"))
 	check(p.t, err)
@@ -154,7 +154,7 @@ func TestExampleFixAnIssue(t *testing.T) {
 }
 
 // leaves checks that of the worktrees of an example none is left, and of the branches these.
-func (p *plane) leaves(branches ...string) {
+func (p *daemonScene) leaves(branches ...string) {
 	p.t.Helper()
 	p.cleared(0)
 	got := strings.Fields(p.git("for-each-ref", "--format=%(refname:short)", "refs/heads"))

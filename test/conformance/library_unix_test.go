@@ -14,7 +14,7 @@ import (
 
 // repo is a project that imports libraries of stopgate, in a git repository with an awkward path.
 // Agents are plain processes that run scripts of the home directory.
-func repo(t *testing.T, format, runbook string) *plane {
+func repo(t *testing.T, format, runbook string) *daemonScene {
 	t.Helper()
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "it's a\n\"project\"")
@@ -34,13 +34,13 @@ func repo(t *testing.T, format, runbook string) *plane {
 }
 
 // agent is what an agent of the library does.
-func (p *plane) agent(name, script string) {
+func (p *daemonScene) agent(name, script string) {
 	p.t.Helper()
 	p.write(filepath.Join(p.home, name), "set -eu\n"+script)
 }
 
 // branch is a new branch of main with commits, each of which adds a text to a file, or begins it.
-func (p *plane) branch(name string, commits ...[2]string) {
+func (p *daemonScene) branch(name string, commits ...[2]string) {
 	p.t.Helper()
 	dir := filepath.Join(p.t.TempDir(), "tree")
 	p.git("worktree", "add", "--quiet", "-b", name, dir, "main")
@@ -52,7 +52,7 @@ func (p *plane) branch(name string, commits ...[2]string) {
 	p.git("worktree", "remove", dir)
 }
 
-func (p *plane) in(dir string, args ...string) string {
+func (p *daemonScene) in(dir string, args ...string) string {
 	p.t.Helper()
 	r := inDir(p.t, dir, p.env(), "git", args...)
 	if r.code != 0 {
@@ -62,13 +62,13 @@ func (p *plane) in(dir string, args ...string) string {
 }
 
 // asked waits until a pipeline asks a person in a step, and returns the decision.
-func (p *plane) asked(id, step string) api.Decision {
+func (p *daemonScene) asked(id, step string) api.Decision {
 	p.t.Helper()
 	return *p.reaches(id, step, "waiting").Decision
 }
 
 // ended waits for the end of a pipeline.
-func (p *plane) ended(id string) api.Owner {
+func (p *daemonScene) ended(id string) api.Owner {
 	p.t.Helper()
 	var o api.Owner
 	eventually(p.t, "it ends", func() bool {
@@ -79,7 +79,7 @@ func (p *plane) ended(id string) api.Owner {
 }
 
 // cleared waits until no worktree is left but those that are kept.
-func (p *plane) cleared(kept int) {
+func (p *daemonScene) cleared(kept int) {
 	p.t.Helper()
 	var listed result
 	defer func() {

@@ -23,9 +23,9 @@ import (
 // nobody is an agent that no daemon knows.
 const nobody = "0d9a4d52-6f1e-5c3b-9a77-2f1d3c4b5a69"
 
-// plane is a project with a runbook, and a daemon with a state directory of its own.
+// daemonScene is a project with a runbook, and a daemon with a state directory of its own.
 // People are told in the file "told", in the home directory.
-type plane struct {
+type daemonScene struct {
 	*api.Client
 	t                 *testing.T
 	home, state, root string
@@ -36,7 +36,7 @@ type plane struct {
 // stays.
 const standInAgent = `echo $$ > pid.tmp; mv pid.tmp pid-$STOPGATE_AGENT_ID; exec sleep 1000`
 
-func newPlane(t *testing.T, runbook string) *plane {
+func newDaemonScene(t *testing.T, runbook string) *daemonScene {
 	t.Helper()
 	t.Parallel()
 	p := elsewhere(t, t.TempDir(), t.TempDir())
@@ -47,27 +47,27 @@ func newPlane(t *testing.T, runbook string) *plane {
 }
 
 // elsewhere is a project with a state directory that is new.
-func elsewhere(t *testing.T, home, root string) *plane {
+func elsewhere(t *testing.T, home, root string) *daemonScene {
 	t.Helper()
 	state, err := os.MkdirTemp("", "s") // a socket's path is short
 	check(t, err)
-	p := &plane{t: t, home: home, state: state, root: root, Client: api.New(filepath.Join(state, "daemon.sock"), "test")}
+	p := &daemonScene{t: t, home: home, state: state, root: root, Client: api.New(filepath.Join(state, "daemon.sock"), "test")}
 	t.Cleanup(p.end)
 	return p
 }
 
-func (p *plane) write(path, text string) {
+func (p *daemonScene) write(path, text string) {
 	p.t.Helper()
 	check(p.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	check(p.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-func (p *plane) env() []string {
+func (p *daemonScene) env() []string {
 	return []string{"HOME=" + p.home, "PATH=" + p.home + ":" + os.Getenv("PATH"), "STOPGATE_STATE_DIR=" + p.state}
 }
 
 // wake starts the daemon, and waits until it is ready.
-func (p *plane) wake() {
+func (p *daemonScene) wake() {
 	p.t.Helper()
 	read, write, err := os.Pipe()
 	check(p.t, err)
@@ -84,7 +84,7 @@ func (p *plane) wake() {
 }
 
 // kill ends the daemon as kill -9 does.
-func (p *plane) kill() {
+func (p *daemonScene) kill() {
 	p.t.Helper()
 	check(p.t, p.daemon.Process.Kill())
 	_ = p.daemon.Wait()
@@ -92,7 +92,7 @@ func (p *plane) kill() {
 }
 
 // end stops the daemon and what it started.
-func (p *plane) end() {
+func (p *daemonScene) end() {
 	if p.daemon == nil {
 		p.wake()
 	}
@@ -107,13 +107,13 @@ func (p *plane) end() {
 }
 
 // stopgate runs a command in the project.
-func (p *plane) stopgate(args ...string) result {
+func (p *daemonScene) stopgate(args ...string) result {
 	p.t.Helper()
 	return inDir(p.t, p.root, p.env(), stopgate, args...)
 }
 
 // does runs a command that must succeed.
-func (p *plane) does(args ...string) result {
+func (p *daemonScene) does(args ...string) result {
 	p.t.Helper()
 	r := p.stopgate(args...)
 	if r.code != 0 {
@@ -123,14 +123,14 @@ func (p *plane) does(args ...string) result {
 }
 
 // start runs a command of the runbook, and waits until its agent runs.
-func (p *plane) start(command string) (owner, agent string) {
+func (p *daemonScene) start(command string) (owner, agent string) {
 	p.t.Helper()
 	o := p.startOnly(command)
 	eventually(p.t, "the agent runs", func() bool { return p.read("pid-"+o.Agent.ID) != "" })
 	return o.ID, o.Agent.ID
 }
 
-func (p *plane) startOnly(command string) (o api.Owner) {
+func (p *daemonScene) startOnly(command string) (o api.Owner) {
 	p.t.Helper()
 	if err := json.Unmarshal([]byte(p.does("start", "--json", command).stdout), &o); err != nil || o.Agent == nil {
 		p.t.Fatalf("%+v, %v", o, err)
@@ -138,7 +138,7 @@ func (p *plane) startOnly(command string) (o api.Owner) {
 	return o
 }
 
-func (p *plane) owner(id string) api.Owner {
+func (p *daemonScene) owner(id string) api.Owner {
 	p.t.Helper()
 	o, err := p.Owner(p.t.Context(), id)
 	check(p.t, err)
@@ -146,7 +146,7 @@ func (p *plane) owner(id string) api.Owner {
 }
 
 // reaches waits until an owner has come so far.
-func (p *plane) reaches(id, step, status string) api.Owner {
+func (p *daemonScene) reaches(id, step, status string) api.Owner {
 	p.t.Helper()
 	var o api.Owner
 	eventually(p.t, step+" "+status, func() bool {
@@ -157,7 +157,7 @@ func (p *plane) reaches(id, step, status string) api.Owner {
 }
 
 // decision is the one open decision.
-func (p *plane) decision() api.Decision {
+func (p *daemonScene) decision() api.Decision {
 	p.t.Helper()
 	all, err := p.Decisions(p.t.Context(), false)
 	if err != nil || len(all) != 1 {
@@ -167,7 +167,7 @@ func (p *plane) decision() api.Decision {
 }
 
 // says is a word about an agent as a hook puts it on record. It returns its place.
-func (p *plane) says(name string, w event.Word) journal.Position {
+func (p *daemonScene) says(name string, w event.Word) journal.Position {
 	p.t.Helper()
 	at, err := p.journal().Append(&event.Record{Call: journal.NewID(), Kind: event.Emitted, Event: name, Word: &w})
 	check(p.t, err)
@@ -175,22 +175,22 @@ func (p *plane) says(name string, w event.Word) journal.Position {
 }
 
 // heard waits until the daemon has read everything that was said.
-func (p *plane) heard() { p.asks(nobody, p.saidSoFar()) }
+func (p *daemonScene) heard() { p.asks(nobody, p.saidSoFar()) }
 
 // asks is the question of a stop hook: may the agent stop?
-func (p *plane) asks(agent string, through journal.Position) api.Signal {
+func (p *daemonScene) asks(agent string, through journal.Position) api.Signal {
 	p.t.Helper()
 	s, err := p.Signal(p.t.Context(), agent, through)
 	check(p.t, err)
 	return s
 }
 
-func (p *plane) journal() *journal.Journal {
+func (p *daemonScene) journal() *journal.Journal {
 	return journal.New(filepath.Join(p.state, "journal"), journal.Limits{})
 }
 
 // saidSoFar is the journal's end.
-func (p *plane) saidSoFar() (end journal.Position) {
+func (p *daemonScene) saidSoFar() (end journal.Position) {
 	p.t.Helper()
 	for e, err := range p.journal().Read(journal.Position{}) {
 		check(p.t, err)
@@ -200,7 +200,7 @@ func (p *plane) saidSoFar() (end journal.Position) {
 }
 
 // inbox is what was typed to an agent.
-func (p *plane) inbox(agent string) (texts []string) {
+func (p *daemonScene) inbox(agent string) (texts []string) {
 	p.t.Helper()
 	dir := filepath.Join(p.state, "agents", agent, "inbox")
 	entries, err := os.ReadDir(dir)
@@ -220,7 +220,7 @@ func (p *plane) inbox(agent string) (texts []string) {
 }
 
 // told is what people were told.
-func (p *plane) told() string {
+func (p *daemonScene) told() string {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.home, "told"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -230,7 +230,7 @@ func (p *plane) told() string {
 }
 
 // read is a file of the project; empty when it is not there.
-func (p *plane) read(name string) string {
+func (p *daemonScene) read(name string) string {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.root, name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +240,7 @@ func (p *plane) read(name string) string {
 }
 
 // runs reports whether the agent's process is there.
-func (p *plane) runs(agent string) bool {
+func (p *daemonScene) runs(agent string) bool {
 	p.t.Helper()
 	pid := strings.TrimSpace(p.read("pid-" + agent))
 	return !errors.Is(syscall.Kill(atoi(p.t, pid), 0), syscall.ESRCH) && !defunct(p.t, pid)

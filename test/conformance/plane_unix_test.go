@@ -46,7 +46,7 @@ run = '` + standInAgent + `'
 func TestSeed002AStopThatEscalatesAsksAPersonOnce(t *testing.T) {
 	for command, title := range map[string]string{"fix": "Pipeline needs attention: fix", "ask": "Agent needs attention: ask"} {
 		t.Run(command, func(t *testing.T) {
-			p := newPlane(t, workBook(`on_idle = { action = "nudge", attempts = "forever" }`))
+			p := newDaemonScene(t, workBook(`on_idle = { action = "nudge", attempts = "forever" }`))
 			p.wake()
 			owner, agent := p.start(command)
 			stop := func(prompt string) {
@@ -82,7 +82,7 @@ func TestSeed002AStopThatEscalatesAsksAPersonOnce(t *testing.T) {
 // The word is on record when emit returns; who asks with its place in the journal gets
 // an answer that knows it, however soon.
 func TestSeed002AWordRightBeforeTheQuestionIsSeen(t *testing.T) {
-	p := newPlane(t, workBook())
+	p := newDaemonScene(t, workBook())
 	p.wake()
 	_, agent := p.start("fix")
 	if s := p.asks(agent, p.saidSoFar()); s.Signaled {
@@ -105,7 +105,7 @@ func TestSeed002AWordRightBeforeTheQuestionIsSeen(t *testing.T) {
 func TestSeed002TheSignalCountsWhateverOnStopIs(t *testing.T) {
 	for _, action := range []string{"signal", "idle", "escalate"} {
 		t.Run(action, func(t *testing.T) {
-			p := newPlane(t, workBook(`on_stop = "`+action+`"`))
+			p := newDaemonScene(t, workBook(`on_stop = "`+action+`"`))
 			p.wake()
 			_, agent := p.start("fix")
 			p.does("emit", "agent:signal", "--agent", agent, `{"kind": "escalate", "message": "Which database?"}`)
@@ -129,7 +129,7 @@ func TestSeed002TheSignalCountsWhateverOnStopIs(t *testing.T) {
 // An idle that is told twice, and read twice, counts once; after the attempts a person is
 // asked. The daemon is killed between any two.
 func TestSeed002IdleReentrancy(t *testing.T) {
-	p := newPlane(t, workBook(`on_stop = "idle"`, `on_idle = { action = "nudge", message = "go on", attempts = 2 }`))
+	p := newDaemonScene(t, workBook(`on_stop = "idle"`, `on_idle = { action = "nudge", message = "go on", attempts = 2 }`))
 	p.wake()
 	owner, agent := p.start("fix")
 	idle := func(prompt string, nudges int) {
@@ -157,7 +157,7 @@ func TestSeed002IdleReentrancy(t *testing.T) {
 }
 
 func TestSeed002OrphansMayStop(t *testing.T) {
-	p := newPlane(t, workBook(`on_stop = "idle"`, `on_idle = "done"`))
+	p := newDaemonScene(t, workBook(`on_stop = "idle"`, `on_idle = "done"`))
 	p.wake()
 	for command, step := range map[string]string{"fix": "test", "ask": "done"} {
 		owner, agent := p.start(command)
@@ -187,7 +187,7 @@ func TestSeed002ConfigOfAnAgent(t *testing.T) {
 		{`on_stop = "signal"`, "ask", "signal"},
 	} {
 		t.Run(test.command+" "+test.want, func(t *testing.T) {
-			p := newPlane(t, workBook(test.line))
+			p := newDaemonScene(t, workBook(test.line))
 			p.wake()
 			_, agent := p.start(test.command)
 			text, err := os.ReadFile(filepath.Join(p.state, "agents", agent, "config.json"))
@@ -216,7 +216,7 @@ func TestRuling22AnswersMoveWhatRuns(t *testing.T) {
 		{"ask", "cancel", "", "cancelled", "cancelled", nil, false},
 	} {
 		t.Run(test.command+" "+test.option+test.message, func(t *testing.T) {
-			p := newPlane(t, workBook())
+			p := newDaemonScene(t, workBook())
 			p.wake()
 			owner, agent := p.start(test.command)
 			p.says(event.AgentStop, event.Word{Agent: agent})
@@ -253,7 +253,7 @@ func TestRuling23SignalsFromInside(t *testing.T) {
 		"standard input": `echo complete | stopgate emit agent:signal --agent "$STOPGATE_AGENT_ID"`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlane(t, strings.Replace(workBook(), "exec sleep", form+"; exec sleep", 1))
+			p := newDaemonScene(t, strings.Replace(workBook(), "exec sleep", form+"; exec sleep", 1))
 			check(t, os.Symlink(stopgate, filepath.Join(p.home, "oj")))
 			p.wake()
 			owner, agent := p.start("fix")
@@ -264,7 +264,7 @@ func TestRuling23SignalsFromInside(t *testing.T) {
 }
 
 func TestRuling23ContinueIsLogged(t *testing.T) {
-	p := newPlane(t, workBook())
+	p := newDaemonScene(t, workBook())
 	p.wake()
 	owner, agent := p.start("fix")
 	p.does("emit", "agent:signal", "--agent", agent, "continue")
@@ -301,7 +301,7 @@ func TestRuling29UnknownFieldsOfARunbook(t *testing.T) {
 		"a slip":             {workBook(`on_stpo = "idle"`), []string{"work.toml:20:", `unknown field "on_stpo"`, `did you mean "on_stop"?`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlane(t, test.runbook)
+			p := newDaemonScene(t, test.runbook)
 			p.wake()
 			check := p.stopgate("runbook", "check")
 			if check.code != 1 {
@@ -323,7 +323,7 @@ func TestRuling29UnknownFieldsOfARunbook(t *testing.T) {
 // Hooks and emit never start the daemon; what they say is there when it comes, and
 // changes state without typing or telling.
 func TestPlaneWhatWasSaidWhileNoDaemonRan(t *testing.T) {
-	p := newPlane(t, workBook(`on_stop = "escalate"`))
+	p := newDaemonScene(t, workBook(`on_stop = "escalate"`))
 	p.wake()
 	owner, agent := p.start("fix")
 	p.kill()
@@ -353,12 +353,12 @@ func TestPlaneWhatWasSaidWhileNoDaemonRan(t *testing.T) {
 // The older system did not know the agent of a pipeline that waited when it was started
 // anew.
 func TestDefect06WaitingPipelinesKnowTheirAgents(t *testing.T) {
-	for what, act := range map[string]func(p *plane, agent string){
-		"the agent completes": func(p *plane, agent string) { p.does("emit", "agent:signal", "--agent", agent, "complete") },
-		"a person answers":    func(p *plane, agent string) { p.does("decision", "answer", p.decision().ID, "done") },
+	for what, act := range map[string]func(p *daemonScene, agent string){
+		"the agent completes": func(p *daemonScene, agent string) { p.does("emit", "agent:signal", "--agent", agent, "complete") },
+		"a person answers":    func(p *daemonScene, agent string) { p.does("decision", "answer", p.decision().ID, "done") },
 	} {
 		t.Run(what, func(t *testing.T) {
-			p := newPlane(t, workBook())
+			p := newDaemonScene(t, workBook())
 			p.wake()
 			owner, agent := p.start("fix")
 			p.says(event.AgentStop, event.Word{Agent: agent})
@@ -383,7 +383,7 @@ func TestDefect06WaitingPipelinesKnowTheirAgents(t *testing.T) {
 
 // The older system counted by name alone: what one project did held up another.
 func TestDefect09LimitsAreOfOneProject(t *testing.T) {
-	p := newPlane(t, workBook("max_concurrency = 1"))
+	p := newDaemonScene(t, workBook("max_concurrency = 1"))
 	p.wake()
 	_, first := p.start("ask")
 	second := p.startOnly("ask")
@@ -405,7 +405,7 @@ func TestDefect09LimitsAreOfOneProject(t *testing.T) {
 // What can be sent through the socket is what people ask for. Nobody can put a word into
 // an agent's mouth there.
 func TestDesignTheSocketTakesNoFacts(t *testing.T) {
-	p := newPlane(t, workBook())
+	p := newDaemonScene(t, workBook())
 	p.wake()
 	owner, agent := p.start("fix")
 	var document struct {
@@ -448,7 +448,7 @@ func TestDesignTheSocketTakesNoFacts(t *testing.T) {
 
 // A copy of the store alone leads to the same state, and goes on from there.
 func TestDesignNothingElseIsStored(t *testing.T) {
-	p := newPlane(t, workBook(`on_idle = { action = "nudge", attempts = 2 }`))
+	p := newDaemonScene(t, workBook(`on_idle = { action = "nudge", attempts = 2 }`))
 	p.wake()
 	owner, agent := p.start("fix")
 	p.does("emit", "agent:idle", "--agent", agent, "--prompt", "p1")
@@ -473,7 +473,7 @@ func TestDesignNothingElseIsStored(t *testing.T) {
 
 // What a daemon that was killed has left ends with --kill too.
 func TestStopKillWithoutADaemon(t *testing.T) {
-	p := newPlane(t, workBook())
+	p := newDaemonScene(t, workBook())
 	p.wake()
 	_, agent := p.start("fix")
 	p.kill()

@@ -13,7 +13,7 @@ import (
 
 // model makes a project in which the client stands in for the real one, with a model of the kind that a
 // shell's case makes of what it is told.
-func (p *plane) model(cases string) {
+func (p *daemonScene) model(cases string) {
 	p.t.Helper()
 	client, err := standInClient()
 	check(p.t, err)
@@ -50,7 +50,7 @@ prompt = "Do it in ${step}. ${error}"
 // An agent with resume = true goes on in its conversation; where that belongs to another directory it
 // begins a new one, and the log says so. A daemon that is killed between makes no difference.
 func TestAgentThatResumes(t *testing.T) {
-	p := newPlane(t, comesBack)
+	p := newDaemonScene(t, comesBack)
 	p.model(`*"it is red"*) until [ -e "$HOME/killed" ]; do sleep 0.1; done; echo Fixed. ;;
 `)
 	check(t, os.Mkdir(filepath.Join(p.root, "sub dir"), 0o700))

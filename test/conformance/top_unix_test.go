@@ -49,15 +49,15 @@ prompt = "Write a poem."
 
 // window is a terminal of a person, in a tmux of their own.
 type window struct {
-	*plane
+	*daemonScene
 	socket string
 }
 
 // newTop is a project with shipBook, and no daemon yet.
-func newTop(t *testing.T) *plane {
+func newTop(t *testing.T) *daemonScene {
 	t.Helper()
 	environtest.Need(t, "tmux")
-	p := newPlane(t, shipBook)
+	p := newDaemonScene(t, shipBook)
 	client, err := standInClient()
 	check(t, err)
 	check(t, os.Symlink(client, filepath.Join(p.home, "claude")))
@@ -67,7 +67,7 @@ func newTop(t *testing.T) *plane {
 }
 
 // open runs a shell's script in a window.
-func (p *plane) open(columns, lines int, script string, env ...string) *window {
+func (p *daemonScene) open(columns, lines int, script string, env ...string) *window {
 	p.t.Helper()
 	w := &window{p, filepath.Join(p.state, fmt.Sprintf("person-%d.sock", columns))}
 	cmd := w.command("new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines), "-c", p.root, script)
@@ -195,7 +195,7 @@ func TestTop(t *testing.T) {
 }
 
 // runsClient reports whether an agent that is a client still runs.
-func (p *plane) runsClient(agent string) bool {
+func (p *daemonScene) runsClient(agent string) bool {
 	p.t.Helper()
 	a, err := p.Agent(p.t.Context(), agent)
 	check(p.t, err)

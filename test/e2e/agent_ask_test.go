@@ -176,7 +176,7 @@ func TestTwoThingsAreAskedAtOnce(t *testing.T) {
 	answerLast := func(d daemonapi.Decision, with ...string) {
 		t.Helper()
 		if poll(2*time.Second, func() bool {
-			now, err := m.Plane.Owner(t.Context(), o.ID)
+			now, err := m.Daemon.Owner(t.Context(), o.ID)
 			return err != nil || now.Decision == nil || now.Decision.ID != d.ID
 		}) {
 			t.Fatalf("%s is no longer open", d.Context)

@@ -29,8 +29,8 @@ import (
 // model's side.
 type managed struct {
 	*bench
-	Plane *daemonapi.Client // asks the daemon
-	State string
+	Daemon *daemonapi.Client // asks the daemon
+	State  string
 
 	daemon *exec.Cmd
 }
@@ -42,7 +42,7 @@ func newManaged(t testing.TB, runbook string) *managed {
 	environtest.Need(t, "tmux")
 	b := newBench(t)
 	m := &managed{bench: b, State: filepath.Join(b.root, "state")}
-	m.Plane = daemonapi.New(filepath.Join(m.State, "daemon.sock"), "test")
+	m.Daemon = daemonapi.New(filepath.Join(m.State, "daemon.sock"), "test")
 	if err := os.Mkdir(m.State, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +171,8 @@ func (m *managed) explainAgents() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	owners, _ := m.Plane.Pipelines(ctx, daemonapi.Filter{})
-	runs, _ := m.Plane.Runs(ctx, daemonapi.Filter{})
+	owners, _ := m.Daemon.Pipelines(ctx, daemonapi.Filter{})
+	runs, _ := m.Daemon.Runs(ctx, daemonapi.Filter{})
 	for _, o := range append(owners, runs...) {
 		m.t.Logf("%s %s %s %s %q", o.Kind, o.ID, o.Step, o.Status, o.Error)
 		if o.Decision != nil {
@@ -181,7 +181,7 @@ func (m *managed) explainAgents() {
 		if o.Agent != nil {
 			m.t.Logf("  agent %+v", *o.Agent)
 		}
-		for line := range m.Plane.Log(ctx, o.ID, false) {
+		for line := range m.Daemon.Log(ctx, o.ID, false) {
 			m.t.Logf("  log: %s", line)
 		}
 	}
@@ -263,7 +263,7 @@ func (m *managed) until(id, what string, wanted func(daemonapi.Owner) bool) daem
 	defer cancel()
 	var last daemonapi.Owner
 	for ctx.Err() == nil { // a daemon that ends, ends the stream
-		for e, err := range m.Plane.Events(ctx, id, 0) {
+		for e, err := range m.Daemon.Events(ctx, id, 0) {
 			if err != nil {
 				break
 			}
@@ -303,7 +303,7 @@ func (m *managed) asks(id, source string) daemonapi.Decision {
 func (m *managed) settled(d daemonapi.Decision) daemonapi.Decision {
 	m.t.Helper()
 	m.until(d.Owner, "the decision is settled", func(o daemonapi.Owner) bool { return o.Decision == nil || o.Decision.ID != d.ID })
-	d, err := m.Plane.Decision(m.t.Context(), d.ID)
+	d, err := m.Daemon.Decision(m.t.Context(), d.ID)
 	check(m.t, err)
 	return d
 }
@@ -339,7 +339,7 @@ func (m *managed) decisionsOf(id string) (got []string) {
 	m.t.Helper()
 	var all []daemonapi.Decision
 	for _, settled := range []bool{true, false} {
-		some, err := m.Plane.Decisions(m.t.Context(), settled)
+		some, err := m.Daemon.Decisions(m.t.Context(), settled)
 		check(m.t, err)
 		all = append(all, some...)
 	}

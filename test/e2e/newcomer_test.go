@@ -130,11 +130,11 @@ func (n *newcomer) copies(words string) string {
 // pipeline is the only one there is.
 func (n *newcomer) pipeline() daemonapi.Owner {
 	n.t.Helper()
-	all, err := n.Plane.Pipelines(n.t.Context(), daemonapi.Filter{})
+	all, err := n.Daemon.Pipelines(n.t.Context(), daemonapi.Filter{})
 	if err != nil || len(all) != 1 {
 		n.t.Fatalf("%d pipelines, %v", len(all), err)
 	}
-	o, err := n.Plane.Owner(n.t.Context(), all[0].ID)
+	o, err := n.Daemon.Owner(n.t.Context(), all[0].ID)
 	if err != nil || o.Agent == nil {
 		n.t.Fatalf("%+v, %v", o, err)
 	}

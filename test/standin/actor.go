@@ -45,7 +45,7 @@ type word struct {
 type actor struct {
 	Looks
 	keys    Keys
-	told    *json.Encoder
+	reports *json.Encoder
 	moved   int
 	drawing int  // drawings that the terminal has not answered
 	asked   word // what the test waits for until they are
@@ -73,7 +73,7 @@ func Act(socket string, tick time.Duration) error {
 	}()
 
 	fmt.Print(Begin)
-	a := &actor{told: json.NewEncoder(conn)}
+	a := &actor{reports: json.NewEncoder(conn)}
 	typed, ticks := Keyboard(), time.Tick(tick)
 	for {
 		select {
@@ -127,7 +127,7 @@ func (a *actor) read() {
 }
 
 func (a *actor) tell(w word) {
-	if err := a.told.Encode(w); err != nil {
+	if err := a.reports.Encode(w); err != nil {
 		os.Exit(0) // the test is over
 	}
 }

@@ -49,8 +49,8 @@ func (d *Director) Listen() {
 	defer d.conn.Close()
 	defer close(d.Sent)
 	for decoder := json.NewDecoder(d.conn); ; {
-		var told word
-		if err := decoder.Decode(&told); err != nil {
+		var report word
+		if err := decoder.Decode(&report); err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, net.ErrClosed) {
 				d.t.Errorf("the stand-in: %v", err)
 			}
@@ -58,15 +58,15 @@ func (d *Director) Listen() {
 		}
 
 		switch {
-		case told.Shown:
+		case report.Shown:
 			d.shown <- struct{}{}
-		case told.Fenced:
+		case report.Fenced:
 			d.fenced <- struct{}{}
-		case told.Sent != nil:
-			d.Sent <- *told.Sent
+		case report.Sent != nil:
+			d.Sent <- *report.Sent
 		default:
 			d.mu.Lock()
-			d.given = append(d.given, told.Bytes...)
+			d.given = append(d.given, report.Bytes...)
 			d.mu.Unlock()
 		}
 	}

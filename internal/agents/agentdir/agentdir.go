@@ -2,13 +2,13 @@
 // tells the agent's hooks, and what they keep for it and for people.
 //
 //	config.json      {"on_stop": …}, written before the agent starts
-//	settings.json    the hooks that the client gets besides those of its settings files
-//	session.json     the client's session that counts as the agent
+//	settings.json    the hooks that Claude Code gets besides those of its settings files
+//	session.json     Claude Code's session that counts as the agent
 //	last.json        what the agent said last
 //	asked/REF.json   what it asks a person
-//	terminal.json    where the client is to be seen
+//	terminal.json    where Claude Code is to be seen
 //	spent.json       what of its transcripts counts as spent by the agent
-//	prompt.md        what the client was told first
+//	prompt.md        what Claude Code was told first
 //	inbox/           messages to an agent that is no client
 //
 // Hooks read and write it in each call: reading is lenient, writing is atomic.

@@ -49,11 +49,11 @@ func (d Dir) WriteConfig(onStop string) error {
 	return d.durable(config{onStop}, "config.json")
 }
 
-// Session is the client's session that the agent's hooks count for. Others come and go in
+// Session is Claude Code's session that the agent's hooks count for. Others come and go in
 // its environment: what the agent itself starts, and reviews.
 type Session struct {
 	ID string `json:"session"`
-	// Left says that the client has left it, by /clear or /resume: the next session that
+	// Left says that Claude Code has left it, by /clear or /resume: the next session that
 	// starts so is its successor.
 	Left bool `json:"left,omitempty"`
 }
@@ -72,12 +72,12 @@ type Terminal struct {
 	Session string `json:"session"`
 }
 
-// Terminal is where the client is to be seen; none where the agent is no client.
+// Terminal is where Claude Code is to be seen; none where the agent is no client.
 func (d Dir) Terminal() (Terminal, error) {
 	return parse[Terminal](d, "terminal.json")
 }
 
-// SetTerminal puts on record where the client is to be seen.
+// SetTerminal puts on record where Claude Code is to be seen.
 func (d Dir) SetTerminal(t Terminal) error { return d.durable(t, "terminal.json") }
 
 // Last is what the agent said last, for whoever decides.

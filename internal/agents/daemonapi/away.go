@@ -35,7 +35,7 @@ func (a *Agent) Line() string {
 
 // State is what people are told of the agent's status: Claude Code that has not called a hook yet is starting.
 func (a *Agent) State() string {
-	if a.Client && !a.Ready && a.Status == "running" {
+	if a.ClaudeCode && !a.Ready && a.Status == "running" {
 		return "starting"
 	}
 	return plain.Line(a.Status)

@@ -220,8 +220,8 @@ type Agent struct {
 	Ended   *time.Time `json:"ended,omitempty"` // when its step ended
 	// Until is when what an agent that is parked waits for is to be over.
 	Until *time.Time `json:"until,omitempty"`
-	// Client means that it is a client in a terminal, and no plain process.
-	Client bool `json:"client,omitempty"`
+	// ClaudeCode means that it is Claude Code in a terminal, and no plain process.
+	ClaudeCode bool `json:"client,omitempty"`
 	// Ready means that Claude Code has called a hook.
 	Ready bool `json:"ready,omitempty"`
 	// Terminal is where it can be seen, as long as it runs.

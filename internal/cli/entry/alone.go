@@ -15,7 +15,7 @@ import (
 )
 
 // The commands here answer a stop by one keeper alone. Whatever stands behind their names, the
-// client gets an answer, and the exit code is 0: to the client 2 means block. So Answer runs them
+// client gets an answer, and the exit code is 0: to Claude Code 2 means block. So Answer runs them
 // before the tree is built, which only documents them.
 
 // NewStopHook documents the command.
@@ -84,7 +84,7 @@ Exit code: always 0.`,
 		Example:               "  stopgate agent hook stop ID < payload.json",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// To the client 2 means block.
+			// To Claude Code 2 means block.
 			return term.WithCode(term.WithHint(errors.New("the agent's id is missing"), "usage: "+cmd.UseLine()), term.ExitFailed)
 		},
 	})

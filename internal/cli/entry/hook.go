@@ -1,4 +1,4 @@
-// Package entry answers the client's hooks, before the command tree is built: the client waits.
+// Package entry answers Claude Code's hooks, before the command tree is built: Claude Code waits.
 package entry
 
 import (

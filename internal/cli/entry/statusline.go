@@ -50,7 +50,7 @@ func statusLine() int {
 	return term.ExitOK
 }
 
-// statusPatience bounds the wait for the input, which the client writes at once.
+// statusPatience bounds the wait for the input, which Claude Code writes at once.
 const statusPatience = time.Second
 
 func printStatusLine(stdin *os.File, out io.Writer) {

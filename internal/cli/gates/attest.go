@@ -86,7 +86,7 @@ func notesOf(h *here.Place, repo git.Repo) attestation.Notes {
 }
 
 // attest follows on gates that passed.
-func (a *attester) attest(o *outcome) error {
+func (a *attester) attest(o *runView) error {
 	claims, err := gauntlet.ClaimsOf(a.ctx, a.options)
 	if err == nil && len(claims.Passed) > 0 {
 		err = a.add(claims)

@@ -130,8 +130,8 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 	return o.finish(cmd, h, options, reports, a.attest)
 }
 
-// outcome is a run as JSON: its result, and what attestations have to do with it.
-type outcome struct {
+// runView is a run as JSON: its result, and what attestations have to do with it.
+type runView struct {
 	gauntlet.Result
 	Attested     *attested             `json:"attested,omitempty"`
 	Attestations []attestation.Opinion `json:"attestations,omitempty"`
@@ -139,10 +139,10 @@ type outcome struct {
 
 // finish runs the gates, and leaves what comes of it in all the places where it was asked for. What is
 // to follow on gates that passed comes last.
-func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.Options, reports []report, then func(*outcome) error) error {
+func (o *runOptions) finish(cmd *cobra.Command, h *here.Place, options gauntlet.Options, reports []report, then func(*runView) error) error {
 	ctx, stop := term.UntilEnded(cmd.Context())
 	defer stop()
-	out := outcome{Result: o.show(ctx, cmd, h, options), Attestations: o.opinions}
+	out := runView{Result: o.show(ctx, cmd, h, options), Attestations: o.opinions}
 	stop()
 	result := &out.Result
 	if result.Err != nil {

@@ -132,7 +132,7 @@ Exit code 0: undone, or there was no patch. 2: --reset is missing. 3: no claude 
 func resetPatch(out io.Writer, env []string) error {
 	patch, err := claude.Patched(env)
 	switch {
-	case errors.Is(err, claude.ErrNoClient):
+	case errors.Is(err, claude.ErrNotFound):
 		return term.CannotRun(err, "")
 	case err != nil:
 		return term.WithHint(err, "install Claude Code again")

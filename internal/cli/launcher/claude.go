@@ -70,7 +70,7 @@ func LaunchCall(args []string) (rest []string, isLaunch bool) {
 	return rest, true
 }
 
-// RunLaunch starts the client. help explains the command where it was not called by its own name.
+// RunLaunch starts Claude Code. help explains the command where it was not called by its own name.
 func RunLaunch(arg0 string, args []string, help func() error) int {
 	if len(args) > 0 {
 		switch {
@@ -125,8 +125,8 @@ func launchOptions(arg0 string, args []string) launch.Options {
 	return o
 }
 
-// askPerson asks on standard error: standard output is the client's. It reads no
-// more than the answer, because what follows is typed for the client.
+// askPerson asks on standard error: standard output is Claude Code's. It reads no
+// more than the answer, because what follows is typed for Claude Code.
 func askPerson(question string) (bool, error) {
 	fmt.Fprint(os.Stderr, question)
 	var answer strings.Builder
@@ -147,12 +147,12 @@ func askPerson(question string) (bool, error) {
 // forLaunch gives an error of a launch its exit code and its hint.
 func forLaunch(err error) error {
 	var config launch.ConfigError
-	var client launch.ClientError
+	var failure launch.StartError
 	switch {
 	case errors.As(err, &config):
 		return term.WithCode(term.WithHint(config, config.Hint), term.ExitUsage)
-	case errors.As(err, &client):
-		return term.CannotRun(client, client.Hint)
+	case errors.As(err, &failure):
+		return term.CannotRun(failure, failure.Hint)
 	}
 	return err
 }

@@ -119,7 +119,7 @@ func providersOf(c *launch.Config, environ []string) providerViews {
 	return list
 }
 
-// endpointOf is the host that a provider leads to; "" where it is the client's own or
+// endpointOf is the host that a provider leads to; "" where it is Claude Code's own or
 // cannot be told. The rest of an address may hold a key.
 func endpointOf(c *launch.Config, provider string, environ []string) string {
 	text, err := c.Variable(provider, "ANTHROPIC_BASE_URL", environ)

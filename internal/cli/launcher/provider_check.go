@@ -106,9 +106,9 @@ func checksFor(names, env []string) (providerChecks, error) {
 
 func checkFor(config *launch.Config, name string, env []string) *providerCheck {
 	c := &providerCheck{Answer: endpoint.Answer{Name: name}}
-	client, err := config.ClientEnviron(name, env)
+	variables, err := config.ClaudeEnviron(name, env)
 	if err == nil {
-		c.target = endpoint.TargetOf(name, client)
+		c.target = endpoint.TargetOf(name, variables)
 		if c.target.UsesLogin() {
 			c.Verdict, c.Detail = endpoint.Login, "Claude Code's own login, which is not checked"
 			return c

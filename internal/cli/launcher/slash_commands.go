@@ -18,7 +18,7 @@ import (
 // slashMark is how we know the files again that we wrote.
 const slashMark = "# written by stopgate hooks install --slash-commands"
 
-// slashCommand is a command that a person types into the client.
+// slashCommand is a command that a person types into Claude Code.
 type slashCommand struct{ name, description, does string }
 
 var slashCommands = [...]slashCommand{
@@ -26,7 +26,7 @@ var slashCommands = [...]slashCommand{
 	{"supervisoroff", "Let this session stop without a review", "off"},
 }
 
-// text is the client's file for the command: what the person adds to it goes to the
+// text is Claude Code's file for the command: what the person adds to it goes to the
 // agent, and the line at the end runs before the agent sees anything.
 func (c slashCommand) text(program string) []byte {
 	line := settings.ShellCommand(program, "supervisor", c.does)
@@ -39,7 +39,7 @@ func (c slashCommand) text(program string) []byte {
 	}, "\n"))
 }
 
-// slashDir is where the client looks for the commands of the scope.
+// slashDir is where Claude Code looks for the commands of the scope.
 func slashDir(scope settings.Scope, root string) (string, error) {
 	file, err := settings.Path(scope, root)
 	return filepath.Join(filepath.Dir(file), "commands"), err

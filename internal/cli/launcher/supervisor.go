@@ -39,7 +39,7 @@ Claude Code as "CCC_SUPERVISOR=1 stopgate claude" (see stopgate claude --help).`
 	}, newSupervisorSwitch("on", true), newSupervisorSwitch("off", false), newSupervisorStatus())
 }
 
-// inSession is the variable by which the client tells its commands their session.
+// inSession is the variable by which Claude Code tells its commands their session.
 const inSession = "CLAUDE_CODE_SESSION_ID"
 
 const sessionUsage = "session id, or a prefix of it (default: the session that runs the command)"
@@ -131,7 +131,7 @@ func findSession(id string) (session string, dir supervisor.Dir, err error) {
 		return "", dir, term.BadUsage(err, "ids are in: stopgate log")
 	}
 	if id == "" {
-		return session, dir, nil // the client's own word for it
+		return session, dir, nil // Claude Code's own word for it
 	}
 
 	state, err := paths.StateDir()

@@ -80,7 +80,7 @@ func forQueue(err error, session string) error {
 		return term.WithHint(fmt.Errorf("session %s already has a queue", term.Shown(session)), "add to it with: stopgate queue add "+name+" COMMAND…\nshow it with: stopgate queue show "+name+"; replace it with: --replace")
 	case errors.Is(err, queue.ErrNone):
 		return term.WithHint(fmt.Errorf("session %s has no queue", term.Shown(session)), "list queues with: stopgate queue list")
-	case errors.Is(err, driver.ErrNoClient):
+	case errors.Is(err, driver.ErrNoClaude):
 		return term.WithHint(err, "start Claude Code in that session, or name another one (tmux list-sessions)")
 	case errors.Is(err, terminal.ErrNoSession):
 		return term.WithHint(fmt.Errorf("there is no tmux session %s", term.Shown(session)), otherName(session))

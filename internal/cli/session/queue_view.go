@@ -85,7 +85,7 @@ func (d *desk) standing(l queue.Listed, now time.Time) (state, waits string) {
 	return waits, waits
 }
 
-// handOver is more than it takes from one who types to the next, or to the client's
+// handOver is more than it takes from one who types to the next, or to Claude Code's
 // confirmation.
 const handOver = 20 * time.Second
 
@@ -120,19 +120,19 @@ func (d *desk) left(session string) bool {
 	return true
 }
 
-// asking reports whether the client of a queue waits for a person.
+// asking reports whether the Claude Code of a queue waits for a person.
 func (d *desk) asking(l queue.Listed) bool {
 	book := presence.NewBook(d.stateDir)
 	if l.Queue.Stopgate == nil || l.Queue.Stopgate.Place == nil {
-		clients := book.Find(l.Session)
-		return len(clients) > 0 && clients[0].State == presence.Asking
+		instances := book.Find(l.Session)
+		return len(instances) > 0 && instances[0].State == presence.Asking
 	}
 	place := l.Queue.Stopgate.Place
-	client, known := book.Load(place.Socket, place.PID, place.Pane)
-	return known && client.State == presence.Asking
+	instance, known := book.Load(place.Socket, place.PID, place.Pane)
+	return known && instance.State == presence.Asking
 }
 
-// deliveryWords tell how far a command is that the client has not done with.
+// deliveryWords tell how far a command is that Claude Code has not done with.
 func deliveryWords(c *queue.Command, now time.Time) string {
 	if c.Confirmed() {
 		if c.Stopgate == nil || c.Stopgate.ConfirmedAt == nil {

@@ -81,7 +81,7 @@ func testQueues() map[string]queue.Queue {
 func testDesk(t *testing.T) *desk {
 	t.Helper()
 	state := t.TempDir()
-	asking := presence.Client{Session: "asking", Socket: "/s", PID: 7, Pane: "%1", State: presence.Asking}
+	asking := presence.Instance{Session: "asking", Socket: "/s", PID: 7, Pane: "%1", State: presence.Asking}
 	check(t, presence.NewBook(state).Store(asking))
 	return &desk{stateDir: state, queues: queue.NewStore(state)}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
-	"github.com/stopgate/stopgate/internal/cli/plane"
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -245,7 +245,7 @@ func (f *finder) daemon() {
 
 // service finds what systemd starts.
 func (f *finder) service() {
-	path, err := plane.UnitPath(os.Getenv)
+	path, err := daemon.UnitPath(os.Getenv)
 	if err != nil {
 		return
 	}
@@ -254,7 +254,7 @@ func (f *finder) service() {
 		return // none is installed
 	}
 	c := Copy{What: "service", Path: path}
-	started := plane.UnitProgram(string(text))
+	started := daemon.UnitProgram(string(text))
 	if beside := filepath.Join(filepath.Dir(f.self), "stopgated"); started != "" && real(started) != real(beside) {
 		c.Stale, c.Help = "it starts "+started, "stopgate daemon install"
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/here"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/doctor"
 	"github.com/stopgate/stopgate/internal/project/document"
@@ -104,7 +104,7 @@ func (e *examination) notifies(ctx context.Context, h *here.Place) {
 		return
 	}
 
-	if !plane.ReadDaemon(ctx, h.StateDir).Running {
+	if !daemon.ReadDaemon(ctx, h.StateDir).Running {
 		be := " is"
 		if len(keys) > 1 {
 			be = " are"

@@ -145,7 +145,7 @@ type target struct {
 	timeout   time.Duration // of a stop; 0: as long as its commands need
 }
 
-// target refuses a file that the client drops or that cannot be edited, and one
+// target refuses a file that Claude Code drops or that cannot be edited, and one
 // beside which another has the hooks already: two would answer every event twice.
 func settingsTarget(h *here.Place, scope settings.Scope) (target, error) {
 	files := settings.Inspect(h.Root)
@@ -230,7 +230,7 @@ func noteObstacles(h *here.Place, out io.Writer, to target) {
 	}
 }
 
-// command is how the client shall call us: by the bare name in a file that
+// command is how Claude Code shall call us: by the bare name in a file that
 // others use too, else by the path that stays when the program is updated.
 func command(scope settings.Scope) (string, error) {
 	if scope == settings.Project {

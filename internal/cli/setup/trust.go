@@ -243,7 +243,7 @@ func noteUnprotected(ctx context.Context, h *here.Place, out io.Writer, cfg *con
 	}
 }
 
-// noteUncovered says which of the commands would never run, because the client
+// noteUncovered says which of the commands would never run, because Claude Code
 // does not call us for their events.
 func noteUncovered(h *here.Place, out io.Writer, cfg *config.Project) {
 	files := settings.Inspect(h.Root)
@@ -300,7 +300,7 @@ func runbooksIn(dir string, endings ...string) (found []string, err error) {
 	return found, err
 }
 
-// commands lists what the client's events make run.
+// commands lists what Claude Code's events make run.
 func (c contents) commands() []string { return append(c.Commands(), c.gates.Commands()...) }
 
 // readSnapshot reads the configuration that is to be approved, not what the disk

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/term"
 	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
@@ -61,7 +61,7 @@ is left. Agents are refused.`,
 			if err != nil {
 				return err
 			}
-			return plane.Asking(func(ctx context.Context, p *plane.Daemon, _ []string) error {
+			return daemon.Asking(func(ctx context.Context, p *daemon.Daemon, _ []string) error {
 				u := newUninstallation(h, p, purge)
 				return u.run(ctx, cmd.InOrStdin(), term.Prose(cmd.OutOrStdout()), yes)
 			})(cmd, nil)
@@ -75,17 +75,17 @@ is left. Agents are refused.`,
 // uninstallation lists what is to be removed, and then removes it in that order.
 type uninstallation struct {
 	*here.Place
-	plane *plane.Daemon
-	purge bool
-	roots []string     // of projects that may have something of ours
-	logs  []logdir.Dir // of those, whether or not they exist
-	steps []step
+	daemon *daemon.Daemon
+	purge  bool
+	roots  []string     // of projects that may have something of ours
+	logs   []logdir.Dir // of those, whether or not they exist
+	steps  []step
 }
 
 // newUninstallation looks at this project and the approved ones, in all worktrees. Once the
 // approvals are gone nothing knows where those are.
-func newUninstallation(h *here.Place, p *plane.Daemon, purge bool) *uninstallation {
-	u := &uninstallation{Place: h, plane: p, purge: purge, roots: worktrees(append([]string{h.Root}, h.Trust().Roots()...))}
+func newUninstallation(h *here.Place, p *daemon.Daemon, purge bool) *uninstallation {
+	u := &uninstallation{Place: h, daemon: p, purge: purge, roots: worktrees(append([]string{h.Root}, h.Trust().Roots()...))}
 	for _, root := range u.roots {
 		for _, name := range logDirs(h, root) {
 			u.logs = append(u.logs, logdir.At(filepath.Join(root, filepath.FromSlash(name))))
@@ -154,7 +154,7 @@ func (u *uninstallation) run(ctx context.Context, in io.Reader, out io.Writer, y
 // tellLeft looks again, and says what there still is. Hooks in another project that was never approved
 // are not known.
 func (u *uninstallation) tellLeft(ctx context.Context, out io.Writer, word string) {
-	rest := &uninstallation{Place: u.Place, plane: u.plane, purge: true, roots: u.roots, logs: u.logs}
+	rest := &uninstallation{Place: u.Place, daemon: u.daemon, purge: true, roots: u.roots, logs: u.logs}
 	if err := rest.list(ctx); err != nil {
 		rest.add(err.Error(), nil)
 	}
@@ -302,21 +302,21 @@ func (u *uninstallation) listLauncher() {
 
 // listDaemon asks the daemon to end by itself; what it started would lose its state by a purge.
 func (u *uninstallation) listDaemon(ctx context.Context) error {
-	if path, err := plane.UnitPath(os.Getenv); err == nil && disk.IsRegular(path) {
-		u.add("the systemd unit "+path, func(ctx context.Context) error { return u.plane.Uninstall(ctx, false) })
+	if path, err := daemon.UnitPath(os.Getenv); err == nil && disk.IsRegular(path) {
+		u.add("the systemd unit "+path, func(ctx context.Context) error { return u.daemon.Uninstall(ctx, false) })
 	}
 	if daemonapi.CheckSocket(daemonapi.Socket(u.StateDir)) != nil {
 		return nil // no daemon can listen there
 	}
-	status, err := u.plane.StatusSoon(ctx)
-	if plane.IsDown(err) {
+	status, err := u.daemon.StatusSoon(ctx)
+	if daemon.IsDown(err) {
 		return nil
 	}
 	if err == nil && status.Agents > 0 && u.purge {
 		return term.WithHint(fmt.Errorf("the daemon still runs %s, which would lose their work", plain.Count(status.Agents, "agent")), "stop them first: stopgate daemon stop --kill")
 	}
 	u.add("the running daemon, which is asked to stop", func(ctx context.Context) error {
-		_, err := u.plane.Halt(ctx, false)
+		_, err := u.daemon.Halt(ctx, false)
 		return err
 	})
 	return nil

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/gates"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/launcher"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/session"
 	"github.com/stopgate/stopgate/internal/cli/setup"
 	"github.com/stopgate/stopgate/internal/cli/term"
@@ -95,8 +95,8 @@ type status struct {
 	// Supervisor is nil where nothing was reviewed.
 	Supervisor *launcher.ReviewsStatus `json:"supervisor,omitempty"`
 	session.SessionsStatus
-	Daemon *plane.DaemonStatus `json:"daemon"`
-	Stops  []event.Record      `json:"stops"`
+	Daemon *daemon.DaemonStatus `json:"daemon"`
+	Stops  []event.Record       `json:"stops"`
 
 	reach    settings.Reach // by which files
 	launched bool           // a supervised launch has put its entry into the settings
@@ -153,7 +153,7 @@ func (g *gatesStatus) print(p term.Paint, row func(name, text, hint string)) {
 }
 
 func look(ctx context.Context, h *here.Place) (*status, error) {
-	s := &status{Root: h.Root, Config: "none", Hooks: []string{}, Stops: []event.Record{}, Daemon: plane.ReadDaemon(ctx, h.StateDir)}
+	s := &status{Root: h.Root, Config: "none", Hooks: []string{}, Stops: []event.Record{}, Daemon: daemon.ReadDaemon(ctx, h.StateDir)}
 	if h.HasProject {
 		s.Config = configWord(h)
 	}
@@ -242,7 +242,7 @@ func readTrust(h *here.Place, s *status) {
 	}
 }
 
-// readHooks gathers where we are called from. A file that the client drops, or
+// readHooks gathers where we are called from. A file that Claude Code drops, or
 // hooks that are switched off, would be a comfort that is none.
 func (s *status) readHooks(files []settings.File) {
 	for _, file := range files {

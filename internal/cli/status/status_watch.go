@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stopgate/stopgate/internal/cli/daemon"
 	"github.com/stopgate/stopgate/internal/cli/here"
-	"github.com/stopgate/stopgate/internal/cli/plane"
 	"github.com/stopgate/stopgate/internal/cli/term"
 )
 
 // watchStatus shows the status again whenever the daemon has news.
 func watchStatus(h *here.Place, cmd *cobra.Command) error {
-	return plane.Asking(func(ctx context.Context, p *plane.Daemon, _ []string) error {
+	return daemon.Asking(func(ctx context.Context, p *daemon.Daemon, _ []string) error {
 		return p.Watch(ctx, "", func(ctx context.Context) (term.Glimpse, error) {
 			s, err := look(ctx, h)
 			return statusShow{s}, err

@@ -118,7 +118,7 @@ func TestWhyIsHarmless(t *testing.T) {
 	g := event.Gate{Job: "check:" + evil + ":" + evil, Outcome: event.GateFailed, Why: evil, Log: log}
 	skipped := event.Gate{Job: evil, Outcome: event.GateSkipped, Why: evil}
 	r := event.Record{
-		Session: evil, Project: evil, Agent: event.Agent{ID: evil}, Decision: "block", Effects: []string{evil},
+		Session: evil, Project: evil, Agent: event.SubagentRef{ID: evil}, Decision: "block", Effects: []string{evil},
 		Verdicts: []event.Verdict{{Keeper: evil, Outcome: evil, Status: evil, Message: evil}, {Keeper: "gates", Blocked: true, Outcome: "failed", Message: evil}},
 		Trees:    []event.Tree{{Root: evil, Tree: evil, Approval: evil, Status: evil, Why: evil, Gates: []event.Gate{g, skipped}}},
 	}

@@ -60,15 +60,15 @@ func (p *Place) queue() (done, all int) {
 	if !inTmux {
 		return 0, 0
 	}
-	client, known := presence.NewBook(p.StateDir).Load(pane.Server.Socket, pane.PID, pane.ID)
+	instance, known := presence.NewBook(p.StateDir).Load(pane.Server.Socket, pane.PID, pane.ID)
 	if !known {
 		return 0, 0
 	}
 	store := queue.NewStore(p.StateDir)
-	if info, err := os.Lstat(store.Path(client.Session)); err != nil || info.Size() > most {
+	if info, err := os.Lstat(store.Path(instance.Session)); err != nil || info.Size() > most {
 		return 0, 0
 	}
-	q, err := store.Load(client.Session)
+	q, err := store.Load(instance.Session)
 	if err != nil {
 		return 0, 0
 	}

@@ -16,7 +16,7 @@ import (
 // left out.
 func TestTheQueueOfTheSession(t *testing.T) {
 	state, now := t.TempDir(), time.Now()
-	check(t, presence.NewBook(state).Store(presence.Client{Session: "work", Socket: "/tmp/tmux,0/default", PID: 7, Pane: "%3"}))
+	check(t, presence.NewBook(state).Store(presence.Instance{Session: "work", Socket: "/tmp/tmux,0/default", PID: 7, Pane: "%3"}))
 	store := queue.NewStore(state)
 	q := queue.New("work", "id", []string{"one", "two", "three"}, now)
 	q.Commands[0].Status = queue.Done

@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// ConfigDir is where the client that a run starts keeps its settings and its transcripts.
+// ConfigDir is where the Claude Code that a run starts keeps its settings and its transcripts.
 // It is empty where nobody can tell.
 func ConfigDir(run, cwd string, env []string) string {
 	set, _, launched := runbook.Launch(run)
@@ -23,5 +23,5 @@ func ConfigDir(run, cwd string, env []string) string {
 		}
 		env = append(env[:len(env):len(env)], a.Name+"="+a.Value)
 	}
-	return paths.ClientDir(getenv, cwd, launched)
+	return paths.ClaudeDir(getenv, cwd, launched)
 }

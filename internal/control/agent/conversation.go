@@ -27,7 +27,7 @@ func isEmpty(session, dir string) (empty bool) {
 	return empty
 }
 
-// beganAt is the directory in which a session began; "" where that cannot be told. The client finds a
+// beganAt is the directory in which a session began; "" where that cannot be told. Claude Code finds a
 // session only from there.
 func beganAt(session, dir string) string {
 	path, err := transcript.Find(transcript.Projects(dir), "", session)
@@ -37,7 +37,7 @@ func beganAt(session, dir string) string {
 	return transcript.BeganAt(path)
 }
 
-// sameDir reports whether two paths lead to one directory. The client has its own without links.
+// sameDir reports whether two paths lead to one directory. Claude Code has its own without links.
 func sameDir(a, b string) bool {
 	if a == b {
 		return true

@@ -98,7 +98,7 @@ func TestSessionOfAnotherDirectory(t *testing.T) {
 			}
 
 			log := filepath.Join(state, "logs", "log")
-			c := Clients{Now: time.Now, Log: t.Errorf, Errands: effect.Errands{Log: func(string) string { return log }}}
+			c := Terminals{Now: time.Now, Log: t.Errorf, Errands: effect.Errands{Log: func(string) string { return log }}}
 			c.tellAnew(owner, b)
 			told, err := os.ReadFile(log)
 			if test.anew == "" {

@@ -18,10 +18,10 @@ var check = checktest.OK
 // that a person is asked about is, and so is a client that works.
 func TestADialogInTheWay(t *testing.T) {
 	state := t.TempDir()
-	m := &message{queues: queue.NewStore(state), clients: presence.NewBook(state), session: "work", key: "k"}
+	m := &message{queues: queue.NewStore(state), book: presence.NewBook(state), session: "work", key: "k"}
 	is := func(s presence.State) {
 		t.Helper()
-		check(t, m.clients.Store(presence.Client{Session: "work", Socket: "s", PID: 1, Pane: "%1", State: s, Since: time.Now()}))
+		check(t, m.book.Store(presence.Instance{Session: "work", Socket: "s", PID: 1, Pane: "%1", State: s, Since: time.Now()}))
 	}
 	waits := func(in terminal.State) {
 		t.Helper()

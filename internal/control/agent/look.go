@@ -15,7 +15,7 @@ type Screen struct {
 }
 
 // Look looks at a client's screen. Nothing is typed.
-func (c Clients) Look(ctx context.Context, agent string) (Screen, error) {
+func (c Terminals) Look(ctx context.Context, agent string) (Screen, error) {
 	captured, err := c.Capture(ctx, agent)
 	if err != nil {
 		return Screen{}, err
@@ -24,7 +24,7 @@ func (c Clients) Look(ctx context.Context, agent string) (Screen, error) {
 }
 
 // Capture is a client's whole screen, with the escape sequences that colour it.
-func (c Clients) Capture(ctx context.Context, agent string) (string, error) {
+func (c Terminals) Capture(ctx context.Context, agent string) (string, error) {
 	at, err := c.terminal(agent)
 	if err != nil {
 		return "", err
@@ -33,5 +33,5 @@ func (c Clients) Capture(ctx context.Context, agent string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return panes[0].Capture(ctx) // the first is the client's; others are a person's
+	return panes[0].Capture(ctx) // the first is Claude Code's; others are a person's
 }

@@ -25,15 +25,15 @@ type beginning struct {
 	own    agentdir.Dir
 	env    []string
 	resume bool   // the session to go on with is there
-	spent  bool   // it is, but the client would not go on with it: it takes another one
+	spent  bool   // it is, but Claude Code would not go on with it: it takes another one
 	anew   string // why it does not go on with the session that it was to go on with
-	prompt string // what the client is told first
+	prompt string // what Claude Code is told first
 }
 
 // newBeginning finds out whether there is a session to go on with. One that never had a
-// prompt leaves nothing behind, and the client would end at once: then the agent is told
+// prompt leaves nothing behind, and Claude Code would end at once: then the agent is told
 // what it was told at first, and after that what it is to be told now, unless that says it all.
-// The same holds for a session of another directory, which the client does not look at.
+// The same holds for a session of another directory, which Claude Code does not look at.
 func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []string) beginning {
 	b := beginning{AgentStart: a, own: own, env: env, prompt: a.Prompt}
 	if a.Resume == "" {
@@ -67,14 +67,14 @@ func newBeginning(a engine.AgentStart, own agentdir.Dir, stateDir string, env []
 	return b
 }
 
-// hasTranscript reports whether the client has kept anything of a session in its directory.
-// Where that cannot be told it has: the client knows best.
+// hasTranscript reports whether Claude Code has kept anything of a session in its directory.
+// Where that cannot be told it has: Claude Code knows best.
 func hasTranscript(session, dir string) bool {
 	path, err := transcript.Find(transcript.Projects(dir), "", session)
 	return dir == "" || path != "" || err != nil
 }
 
-// session is that of the client. A new one has the agent's id.
+// session is that of Claude Code. A new one has the agent's id.
 func (b beginning) session() string {
 	if b.Resume != "" && !b.spent {
 		return b.Resume
@@ -82,7 +82,7 @@ func (b beginning) session() string {
 	return b.ID
 }
 
-// script is the command line of the client, which takes the place of the shell.
+// script is the command line of Claude Code, which takes the place of the shell.
 func (b beginning) script() string {
 	if b.silent() {
 		return b.command()
@@ -93,7 +93,7 @@ func (b beginning) script() string {
 	return b.with(b.prompt)
 }
 
-// silent reports whether the client is told nothing besides what its run says.
+// silent reports whether Claude Code is told nothing besides what its run says.
 func (b beginning) silent() bool { return strings.TrimSpace(b.prompt) == "" || b.Bare }
 
 // long reports whether the prompt has to be read from its file.

@@ -41,11 +41,11 @@ const (
 	firstPrompt = 10 * time.Second
 )
 
-// Send types a text into the client, when that is free, and returns when its hook has
+// Send types a text into Claude Code, when that is free, and returns when its hook has
 // confirmed it. The message is a queue of one command: what moves queues on, moves it on
 // when the daemon is gone. What is taken back because nobody wants it any more has failed:
 // whoever said it was told that it would arrive.
-func (c Clients) Send(ctx context.Context, agent, key, text string) error {
+func (c Terminals) Send(ctx context.Context, agent, key, text string) error {
 	m, err := c.message(agent, key, text)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (m *message) withdraw() error {
 		}
 		return &errand.Failure{Why: takenBack}
 	}
-	settled, err := outcome(q)
+	settled, err := deliveryOf(q)
 	var failure *errand.Failure
 	switch {
 	case !settled:
@@ -84,9 +84,9 @@ const takenBack = "it was withdrawn"
 type message struct {
 	driver  *driver.Driver
 	queues  queue.Store
-	clients presence.Book
+	book    presence.Book
 	own     agentdir.Dir
-	errand  string // the client's directory
+	errand  string // Claude Code's directory
 	session string
 	key     string
 	text    string
@@ -96,7 +96,7 @@ type message struct {
 	hidden  int            // for how many looks, since no hook told of it
 }
 
-func (c Clients) message(agent, key, text string) (*message, error) {
+func (c Terminals) message(agent, key, text string) (*message, error) {
 	dir, err := c.Errands.Dir(agent)
 	if err != nil {
 		return nil, err
@@ -118,20 +118,20 @@ func (c Clients) message(agent, key, text string) (*message, error) {
 		return nil, &errand.Failure{Why: fmt.Sprintf("Claude Code would exit on %q", strings.TrimSpace(text))}
 	}
 	return &message{
-		driver: c.driver(), queues: queue.NewStore(c.Errands.StateDir), clients: presence.NewBook(c.Errands.StateDir),
+		driver: c.driver(), queues: queue.NewStore(c.Errands.StateDir), book: presence.NewBook(c.Errands.StateDir),
 		own: own, errand: dir, session: at.Session, key: key, text: text,
 	}, nil
 }
 
 func notRunning() error { return &errand.Failure{Why: "the agent is not running"} }
 
-// ends reports whether the client ends when it is given a text.
+// ends reports whether Claude Code ends when it is given a text.
 func ends(text string) bool {
 	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}, strings.TrimSpace(text))
 }
 
 // driver types for the daemon. The server that it looks for sessions on is ours.
-func (c Clients) driver() *driver.Driver {
+func (c Terminals) driver() *driver.Driver {
 	e := c.Errands
 	d := &driver.Driver{
 		StateDir: e.StateDir, ConfigDir: filepath.Dir(c.Config), Now: c.Now, Log: c.Log,
@@ -176,7 +176,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 	if !errand.Runs(m.errand) {
 		return false, notRunning()
 	}
-	if client := m.clients.Find(m.session); len(client) == 0 || client[0].State == presence.Free && m.early() {
+	if instance := m.book.Find(m.session); len(instance) == 0 || instance[0].State == presence.Free && m.early() {
 		return false, nil
 	}
 	if q, err := m.queues.Load(m.session); err == nil {
@@ -201,7 +201,7 @@ func (m *message) create(ctx context.Context) (created bool, err error) {
 	return false, err
 }
 
-// makeRoom ends the queue of the message before, where the client has got that and was
+// makeRoom ends the queue of the message before, where Claude Code has got that and was
 // interrupted: its stop will not come.
 func (m *message) makeRoom(ctx context.Context) {
 	if time.Since(m.driven) < watchEvery {
@@ -218,7 +218,7 @@ func (m *message) log(err error) {
 	}
 }
 
-// early reports whether the client may not have begun yet with what it was started with.
+// early reports whether Claude Code may not have begun yet with what it was started with.
 func (m *message) early() bool {
 	prompt, err := os.Stat(m.own.Path("prompt.md"))
 	if err != nil || prompt.Size() == 0 || time.Since(prompt.ModTime()) > firstPrompt {
@@ -234,7 +234,7 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	if !found || len(q.Commands) == 0 {
 		return true, &effect.Lost{Why: "its queue file is gone"}
 	}
-	if settled, err := outcome(q); settled {
+	if settled, err := deliveryOf(q); settled {
 		return true, err
 	}
 
@@ -266,9 +266,9 @@ func (m *message) look(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// outcome is what has become of a message by its queue, once that is settled. Without an
+// deliveryOf is what has become of a message by its queue, once that is settled. Without an
 // error it has arrived.
-func outcome(q queue.Queue) (settled bool, err error) {
+func deliveryOf(q queue.Queue) (settled bool, err error) {
 	c := q.Commands[0]
 	if c.Status == queue.Done || c.Confirmed() {
 		return true, nil
@@ -289,7 +289,7 @@ func reason(e queue.Ending, c queue.Command) string {
 		return c.Stopgate.Why
 	case e.Kind == queue.Cancel && e.Why == "manual input":
 		return "something else was typed into Claude Code first"
-	case e.Kind == queue.Cancel && e.Why == clientsEnd:
+	case e.Kind == queue.Cancel && e.Why == claudeEnd:
 		return "Claude Code ended first"
 	case e.Kind == queue.Cancel:
 		return "it was cancelled by " + e.Why
@@ -300,12 +300,12 @@ func reason(e queue.Ending, c queue.Command) string {
 }
 
 // held is what becomes of a message that cannot be typed now: a hook will say when it can.
-// But no hook tells of the end of a dialog that the client has opened by itself, or a
+// But no hook tells of the end of a dialog that Claude Code has opened by itself, or a
 // person, nor of a text that somebody has left in the input box: that is for a person.
 func (m *message) held(in terminal.State) (done bool, err error) {
 	state := presence.Free
-	if clients := m.clients.Find(m.session); len(clients) > 0 {
-		state = clients[0].State
+	if instances := m.book.Find(m.session); len(instances) > 0 {
+		state = instances[0].State
 	}
 	if in != m.hiding {
 		m.hidden, m.hiding = 0, in
@@ -329,7 +329,7 @@ func (m *message) held(in terminal.State) (done bool, err error) {
 	return true, &errand.Failure{Why: why}
 }
 
-// screen is what is to be seen of the client now.
+// screen is what is to be seen of Claude Code now.
 func (m *message) screen(ctx context.Context, q queue.Queue) terminal.View {
 	patterns, err := terminal.NewPatterns(m.driver.Screen.Prompt, m.driver.Screen.Dialog)
 	if err != nil || q.Stopgate.Place == nil {
@@ -354,20 +354,20 @@ func (m *message) takeBack() {
 	m.log(err)
 }
 
-// clientsEnd is why the queue of a client that has ended is over.
-const clientsEnd = "the end of Claude Code"
+// claudeEnd is why a queue is over whose Claude Code has ended.
+const claudeEnd = "the end of Claude Code"
 
 // endQueue ends the queue of a client that has ended: no hook moves it on any more. Nobody
-// is told: whoever waits for the client knows of its end.
-func (c Clients) endQueue(agent string) {
+// is told: whoever waits for Claude Code knows of its end.
+func (c Terminals) endQueue(agent string) {
 	at, err := c.terminal(agent)
 	queues := queue.NewStore(c.Errands.StateDir)
 	if err != nil || !queues.Exists(at.Session) {
 		return
 	}
-	_, err = queues.Change(at.Session, func(q queue.Queue) queue.Outcome {
-		return queue.Apply(q, queue.Withdrawn{Why: clientsEnd}, c.Now())
-	}, func(queue.Outcome, string) error { return nil })
+	_, err = queues.Change(at.Session, func(q queue.Queue) queue.Transition {
+		return queue.Apply(q, queue.Withdrawn{Why: claudeEnd}, c.Now())
+	}, func(queue.Transition, string) error { return nil })
 	if err != nil && !errors.Is(err, queue.ErrNone) {
 		c.Log("session %s: cannot end its queue: %v", at.Session, err)
 	}

@@ -167,7 +167,7 @@ func owner(kind, id string) daemonapi.Owner {
 		ID: id, Kind: kind, Name: "build", Command: "build it", Project: "/p", Cwd: "/p/q",
 		Vars: map[string]string{"x": "a\nb"}, Step: "one", Status: "waiting", Error: "é", Created: when, Updated: later, Ended: &later, Duration: 1,
 		Steps:    []daemonapi.Visit{{Step: "one", Agent: "a1", Started: when, Finished: &later, Outcome: "failed", Error: "exit status 3"}},
-		Agent:    &daemonapi.Agent{ID: "a1", Name: "worker", Owner: id, Project: "/p", Ended: &later, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, Client: true, Ready: true, Terminal: &daemonapi.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
+		Agent:    &daemonapi.Agent{ID: "a1", Name: "worker", Owner: id, Project: "/p", Ended: &later, Step: "one", Session: "s", OnStop: "signal", Status: "running", Signal: "escalate", Started: when, ClaudeCode: true, Ready: true, Terminal: &daemonapi.Terminal{Socket: "/s", Session: "t"}, Transcript: "/t.jsonl", USD: 0.25, Tokens: 1 << 60},
 		Decision: decision("d1"),
 	}
 }

@@ -1,4 +1,4 @@
-// Package cost says what agents have used, from the transcripts that the client writes.
+// Package cost says what agents have used, from the transcripts that Claude Code writes.
 package cost
 
 import (
@@ -51,7 +51,7 @@ func (u usage) prompt() int64 { return u.Input + u.Read + u.Write + u.WriteHour 
 
 func (u usage) tokens() int64 { return u.prompt() + u.Output }
 
-// most is the larger of two reports on one message: while it is written, the client says
+// most is the larger of two reports on one message: while it is written, Claude Code says
 // less than at its end.
 func (u usage) most(other usage) usage {
 	return usage{

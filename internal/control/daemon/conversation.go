@@ -22,7 +22,7 @@ func (p *plane) Conversation(ctx context.Context, id string, r api.Range) (daemo
 	if err != nil {
 		return daemonapi.Conversation{}, err
 	}
-	if !a.Client {
+	if !a.ClaudeCode {
 		return daemonapi.Conversation{}, api.Refusal("not_found", "agent "+a.ID+" is not Claude Code and has no conversation", "its output is in the log of "+a.Owner)
 	}
 	return readConversation(a.Session, a.Transcript, r)
@@ -72,7 +72,7 @@ func (p *plane) Screen(ctx context.Context, id string, ansi bool) (daemonapi.Scr
 		return daemonapi.Screen{}, err
 	}
 	switch {
-	case !a.Client:
+	case !a.ClaudeCode:
 		return daemonapi.Screen{}, api.Refusal("not_found", "agent "+a.ID+" is not Claude Code and has no screen", "its output is in the log of "+a.Owner)
 	case a.Terminal == nil:
 		return daemonapi.Screen{}, api.Refusal("conflict", "agent "+a.ID+" is "+a.Status+" and shows nothing", "")

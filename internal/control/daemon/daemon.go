@@ -77,9 +77,9 @@ func (o Options) errands() effect.Errands {
 	}
 }
 
-// clients are how those agents are run that are clients.
-func (o Options) clients() agent.Clients {
-	return agent.Clients{
+// terminals are how those agents are run that are Claude Code.
+func (o Options) terminals() agent.Terminals {
+	return agent.Terminals{
 		Errands: o.errands(), Config: o.Config, Now: o.Now,
 		Log: func(format string, args ...any) { o.Log.Warn(fmt.Sprintf(format, args...)) },
 	}
@@ -91,16 +91,16 @@ func (o Options) complete() Options {
 		o.Shells = o.errands().Shells()
 	}
 	if o.Agents == nil {
-		o.Agents = o.errands().Route(o.clients(), o.errands().Agents())
+		o.Agents = o.errands().Route(o.terminals(), o.errands().Agents())
 		o.Ended = func(agent string) bool {
 			dir, err := o.errands().Dir(agent)
 			return err == nil && !errand.Runs(dir)
 		}
 		o.Look = func(ctx context.Context, agent string) (screen, text string, err error) {
-			s, err := o.clients().Look(ctx, agent)
+			s, err := o.terminals().Look(ctx, agent)
 			return s.Kind, s.Text, err
 		}
-		o.Capture = o.clients().Capture
+		o.Capture = o.terminals().Capture
 	}
 	if o.Workspaces == nil {
 		o.Workspaces = workspace.New(o.StateDir, o.Environ)

@@ -19,7 +19,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/journal"
 )
 
-// concerns names the agent, or the client's session, that a record tells something of
+// concerns names the agent, or Claude Code's session, that a record tells something of
 // that matters here; "" for all others, which are most. Hook calls count when they are
 // received, since they may never be answered; a stop when nobody has objected to it, of all
 // who look at an agent's. What a subagent does is its agent's affair.
@@ -27,7 +27,7 @@ func concerns(r *event.Record) string {
 	switch {
 	case r.Kind == event.Emitted && r.Word != nil:
 		return r.Word.Agent
-	case r.Agent != (event.Agent{}):
+	case r.Agent != (event.SubagentRef{}):
 		return ""
 	case r.Kind == event.Answered && r.Event == "Stop" && r.Decision == "allow" && slices.ContainsFunc(r.Verdicts, endsTurn):
 		return r.Session
@@ -104,7 +104,7 @@ type meaning struct {
 // input is what a record means for an owner, which has an agent. The id is that of the
 // call, so that what is read twice is one input.
 //
-// A session's end is no exit, since the client may go on in another one: which, its hook
+// A session's end is no exit, since Claude Code may go on in another one: which, its hook
 // says. That its process has ended is told by whoever waits for it.
 func (m meaning) input(r *event.Record, o *engine.Owner) (in engine.Input, ok bool) {
 	what := m.heard(r, o)
@@ -166,7 +166,7 @@ func values(data string) map[string]string {
 // had it before, and is being ended.
 func (m meaning) heard(r *event.Record, o *engine.Owner) engine.Happening {
 	agent := o.Agent.ID
-	if o.Agent.Client && !o.Agent.Ready && r.Event != "SessionStart" {
+	if o.Agent.ClaudeCode && !o.Agent.Ready && r.Event != "SessionStart" {
 		return nil
 	}
 
@@ -230,7 +230,7 @@ func (m meaning) ours(hash string, o *engine.Owner) bool {
 	return false
 }
 
-// typed are the forms in which a text that was typed may reach the client's hook, but for
+// typed are the forms in which a text that was typed may reach Claude Code's hook, but for
 // white space: it composes letters, and newer ones drop what nobody sees.
 func typed(text string) []string {
 	composed := norm.NFC.String(text)
@@ -243,7 +243,7 @@ func typed(text string) []string {
 	return []string{composed, seen}
 }
 
-// errorKind is what a runbook calls the client's words for errors of the API (of 2.1:
+// errorKind is what a runbook calls Claude Code's words for errors of the API (of 2.1:
 // authentication_failed, oauth_org_not_allowed, billing_error, rate_limit, overloaded,
 // invalid_request, model_not_found, server_error, unknown, max_output_tokens). A network
 // that is down is "unknown" to it.

@@ -206,11 +206,11 @@ func TestWhatTheAgentBeforeDidInTheSession(t *testing.T) {
 		event string
 		want  bool
 	}{
-		"its idle":             {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "Notification", false},
-		"its prompt":           {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "UserPromptSubmit", false},
-		"its error":            {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "StopFailure", false},
-		"the start":            {engine.Agent{ID: "x", Life: engine.Life{Client: true}}, "SessionStart", true},
-		"after the start":      {engine.Agent{ID: "x", Life: engine.Life{Client: true, Ready: true}}, "Notification", true},
+		"its idle":             {engine.Agent{ID: "x", Life: engine.Life{ClaudeCode: true}}, "Notification", false},
+		"its prompt":           {engine.Agent{ID: "x", Life: engine.Life{ClaudeCode: true}}, "UserPromptSubmit", false},
+		"its error":            {engine.Agent{ID: "x", Life: engine.Life{ClaudeCode: true}}, "StopFailure", false},
+		"the start":            {engine.Agent{ID: "x", Life: engine.Life{ClaudeCode: true}}, "SessionStart", true},
+		"after the start":      {engine.Agent{ID: "x", Life: engine.Life{ClaudeCode: true, Ready: true}}, "Notification", true},
 		"of what has no start": {engine.Agent{ID: "x"}, "Notification", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestMeaningOfANewSession(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := event.Record{Kind: event.Received, Event: "SessionStart", Session: test.began}
-			in, _ := meaning{stateDir: t.TempDir()}.input(&r, &engine.Owner{Agent: &engine.Agent{ID: "x", Session: test.session, Life: engine.Life{Client: true}}})
+			in, _ := meaning{stateDir: t.TempDir()}.input(&r, &engine.Owner{Agent: &engine.Agent{ID: "x", Session: test.session, Life: engine.Life{ClaudeCode: true}}})
 			if diff := cmp.Diff(test.want, in.What); diff != "" {
 				t.Error(diff)
 			}

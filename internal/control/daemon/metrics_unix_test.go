@@ -174,7 +174,7 @@ func aDay(t *testing.T, config string) (r *running, log *heard) {
 	for range 5 {
 		answer(t, o.journalDir(), aStop("block")) // while no daemon runs
 	}
-	check(t, presence.NewBook(o.StateDir).Store(presence.Client{Session: "work", PID: 1, Pane: "%1", Socket: "/tmp/s", State: presence.Busy, Since: time.Now()}))
+	check(t, presence.NewBook(o.StateDir).Store(presence.Instance{Session: "work", PID: 1, Pane: "%1", Socket: "/tmp/s", State: presence.Busy, Since: time.Now()}))
 
 	r = begin(t, w, o)
 	r.opts = o

@@ -173,7 +173,7 @@ func (p *plane) ownerView(o *engine.Owner, whole bool) daemonapi.Owner {
 // it one may look longer than for one of many.
 func (p *plane) around(a daemonapi.Agent, whole bool) daemonapi.Agent {
 	a = p.withPlace(a)
-	if !a.Client {
+	if !a.ClaudeCode {
 		return a
 	}
 	runs := a.Status != "queued" && a.Status != "exited"

@@ -45,7 +45,7 @@ func (p *plane) Reply(ctx context.Context, agent, ref string, through journal.Po
 func waited(agent, ref string) string { return agent + "/" + ref }
 
 // heeded refuses an answer that a hook would have to take to the agent when none waits
-// for it: the client shows its own dialog by then, or is gone.
+// for it: Claude Code shows its own dialog by then, or is gone.
 func (p *plane) heeded(ctx context.Context, d engine.Decision, a engine.Answer) error {
 	if d.Ref == "" || !d.Resolved.IsZero() || d.Cancels(a) || p.waiters.expect(ctx, waited(d.AgentID, d.Ref)) {
 		return nil

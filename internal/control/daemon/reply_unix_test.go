@@ -472,7 +472,7 @@ func TestViewsOfClients(t *testing.T) {
 	check(t, err)
 	want := daemonapi.Agent{
 		ID: a.agent, Name: "coder", Owner: anID, Project: "/p", Step: "do", Session: a.agent, OnStop: "signal", Status: "running",
-		Client: true, Ready: true, Transcript: "/t/x.jsonl",
+		ClaudeCode: true, Ready: true, Transcript: "/t/x.jsonl",
 		Terminal: &daemonapi.Terminal{Socket: a.opts.StateDir + "/tmux.sock", Session: "stopgate-coder-" + a.agent[:8]},
 	}
 	if diff := cmp.Diff([]daemonapi.Agent{want}, agents, cmpopts.IgnoreFields(daemonapi.Agent{}, "Started")); diff != "" {

@@ -74,13 +74,13 @@ func queueCommandView(c queue.Command) daemonapi.SessionCommand {
 
 // Sessions reads what hooks told about clients in tmux.
 func (p *plane) Sessions(_ context.Context, q *api.Query) (api.Page[daemonapi.Session], error) {
-	all := slices.DeleteFunc(presence.NewBook(p.opts.StateDir).All(), func(c presence.Client) bool {
+	all := slices.DeleteFunc(presence.NewBook(p.opts.StateDir).All(), func(c presence.Instance) bool {
 		return !api.Is(q.Session, c.Session) || !q.Allows(string(c.State)) || !q.AllowsTime(c.Since)
 	})
-	place := func(c presence.Client) api.Place {
+	place := func(c presence.Instance) api.Place {
 		return api.Place{Time: c.Since, ID: strings.ToValidUTF8(c.Pane+" "+strconv.Itoa(c.PID)+" "+c.Socket, "�")}
 	}
-	return api.View(api.PageOf(slices.Values(all), place, q), func(c presence.Client) daemonapi.Session {
+	return api.View(api.PageOf(slices.Values(all), place, q), func(c presence.Instance) daemonapi.Session {
 		return daemonapi.Session{Session: c.Session, Socket: c.Socket, PID: c.PID, Pane: c.Pane, State: string(c.State), Since: c.Since}
 	}), nil
 }

@@ -33,7 +33,7 @@ func TestQueuesOfSessions(t *testing.T) {
 	check(t, store.Create("first", queue.New("first", "q1", []string{"one", "two"}, noon)))
 	check(t, store.Create("second", queue.New("second", "q2", []string{"three"}, noon.Add(time.Hour))))
 	check(t, store.Create("gone", queue.New("gone", "q3", []string{"four"}, noon.Add(2*time.Hour))))
-	_, err := store.Change("gone", func(q queue.Queue) queue.Outcome { return queue.Apply(q, queue.Withdrawn{Why: "enough"}, noon) }, func(queue.Outcome, string) error { return nil })
+	_, err := store.Change("gone", func(q queue.Queue) queue.Transition { return queue.Apply(q, queue.Withdrawn{Why: "enough"}, noon) }, func(queue.Transition, string) error { return nil })
 	check(t, err)
 	check(t, os.WriteFile(store.Path("broken"), []byte("{"), 0o600))
 
@@ -57,7 +57,7 @@ func TestSessionsInTmux(t *testing.T) {
 	p := planeOf(t, testCore(newMemory(t)))
 	book := presence.NewBook(p.opts.StateDir)
 	for i, state := range []presence.State{presence.Free, presence.Busy, presence.Asking} {
-		check(t, book.Store(presence.Client{Session: "s", Socket: "/tmux", PID: 7, Pane: "%" + string(rune('1'+i)), State: state, Since: noon.Add(time.Duration(i) * time.Hour)}))
+		check(t, book.Store(presence.Instance{Session: "s", Socket: "/tmux", PID: 7, Pane: "%" + string(rune('1'+i)), State: state, Since: noon.Add(time.Duration(i) * time.Hour)}))
 	}
 	ask := func(q api.Query) (panes string) {
 		t.Helper()

@@ -44,7 +44,7 @@ func newSpending(core *core, stateDir string, configDir func(engine.AgentStart) 
 func (s *spending) changed(before, after *engine.Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := after.Agent; a != nil && a.Client && !a.Exited {
+	if a := after.Agent; a != nil && a.ClaudeCode && !a.Exited {
 		s.follow(after, a.ID)
 	}
 	for _, e := range after.Effects {
@@ -210,7 +210,7 @@ func (s *spending) begins(ctx context.Context, o *engine.Owner, key string) erro
 		return nil
 	}
 	e, open := o.Effect(key)
-	if !open || e.Kind != engine.StartAgent || !e.Agent.Client {
+	if !open || e.Kind != engine.StartAgent || !e.Agent.ClaudeCode {
 		return nil
 	}
 	p := newPurse(o.ID, e.Agent.ID, engine.Spent{})

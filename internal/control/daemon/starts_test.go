@@ -20,7 +20,7 @@ import (
 func clientPlan() runbook.Plan {
 	plan := agentPlan(runbook.Action{Kind: runbook.Escalate, Attempts: 1})
 	coder := plan.Agents["coder"]
-	coder.Run, coder.Client = "claude", true
+	coder.Run, coder.ClaudeCode = "claude", true
 	plan.Agents["coder"] = coder
 	return plan
 }

@@ -130,7 +130,7 @@ func visitView(o *engine.Owner, v engine.Visit, last bool) daemonapi.Visit {
 func anyAgent(o *engine.Owner, step, name, id string) daemonapi.Agent {
 	planned, spent := o.Plan.Agents[name], o.Spent[id]
 	return daemonapi.Agent{
-		ID: id, Name: name, Owner: o.ID, Project: o.Project, Step: step, Client: planned.Client,
+		ID: id, Name: name, Owner: o.ID, Project: o.Project, Step: step, ClaudeCode: planned.ClaudeCode,
 		OnStop: string(planned.StopAction(o.Kind == engine.AgentRun)),
 		USD:    spent.USD, Tokens: spent.Tokens,
 	}
@@ -140,7 +140,7 @@ func anyAgent(o *engine.Owner, step, name, id string) daemonapi.Agent {
 func agentView(o *engine.Owner) daemonapi.Agent {
 	a := o.Agent
 	view := anyAgent(o, o.Step, a.Name, a.ID)
-	view.Client = a.Client // as it was started
+	view.ClaudeCode = a.ClaudeCode // as it was started
 	view.Session, view.Status, view.Started, view.Ready = a.Session, string(o.Status), a.Started, a.Ready
 
 	until, parked := o.Parked()

@@ -37,7 +37,7 @@ const (
 
 // wait says that a hook waits for the answer to what it asks, until gone is called. One
 // that did not hear what it was told does not come back.
-func (w *waiters) wait(ref string) (gone func(told bool)) {
+func (w *waiters) wait(ref string) (gone func(answered bool)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.refs[ref] == nil {
@@ -45,16 +45,16 @@ func (w *waiters) wait(ref string) (gone func(told bool)) {
 	}
 	w.refs[ref].waiting++
 	w.came.Ring()
-	return func(told bool) { w.leave(ref, told) }
+	return func(answered bool) { w.leave(ref, answered) }
 }
 
-func (w *waiters) leave(ref string, told bool) {
+func (w *waiters) leave(ref string, answered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
 	w.refs[ref].waiting--
 	w.refs[ref].left = time.Time{}
-	if told {
+	if answered {
 		w.refs[ref].left = now
 	}
 	for ref, other := range w.refs { // nobody asks for it any more

@@ -9,16 +9,16 @@ import (
 
 // Route are agents of two kinds: clients, which people can watch and talk to, and plain
 // processes. Once one was started, what is on disk tells which it is.
-func (e Errands) Route(clients, plain Agents) Agents { return router{e, clients, plain} }
+func (e Errands) Route(terminals, plain Agents) Agents { return router{e, terminals, plain} }
 
 type router struct {
 	Errands
-	clients, plain Agents
+	terminals, plain Agents
 }
 
 func (r router) Start(ctx context.Context, o *engine.Owner, a engine.AgentStart) error {
-	if a.Client {
-		return r.clients.Start(ctx, o, a)
+	if a.ClaudeCode {
+		return r.terminals.Start(ctx, o, a)
 	}
 	return r.plain.Start(ctx, o, a)
 }
@@ -36,7 +36,7 @@ func (r router) Kill(ctx context.Context, agent string) error { return r.of(agen
 // of are the agents that one is among.
 func (r router) of(agent string) Agents {
 	if dir, err := r.Dir(agent); err == nil && errand.Terminal(dir) {
-		return r.clients
+		return r.terminals
 	}
 	return r.plain
 }
@@ -44,7 +44,7 @@ func (r router) of(agent string) Agents {
 // End ends what clients have left behind, for a daemon that stops with everything that it
 // has started.
 func (r router) End(ctx context.Context) error {
-	if c, ok := r.clients.(ender); ok {
+	if c, ok := r.terminals.(ender); ok {
 		return c.End(ctx)
 	}
 	return nil

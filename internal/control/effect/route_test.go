@@ -33,7 +33,7 @@ func TestRoute(t *testing.T) {
 	}
 	b := &book{}
 	r := e.Route(newKind("clients", b), newKind("plain", b))
-	check(t, r.Start(t.Context(), nil, engine.AgentStart{ID: "c", Client: true}))
+	check(t, r.Start(t.Context(), nil, engine.AgentStart{ID: "c", ClaudeCode: true}))
 	check(t, r.Start(t.Context(), nil, engine.AgentStart{ID: "p"}))
 	for _, agent := range []string{"terminal", "process", "unknown", "../x"} {
 		check(t, r.Send(t.Context(), agent, "k", "text"))

@@ -33,7 +33,7 @@ const (
 const restless = 10 * time.Second
 
 // firstBackoff and longestBackoff are the pauses before attempts to go on after errors of
-// the model's API: each is twice as long as the one before. The client has tried again
+// the model's API: each is twice as long as the one before. Claude Code has tried again
 // itself before, for a few seconds or minutes.
 const (
 	firstBackoff   = time.Minute
@@ -200,7 +200,7 @@ func (d *draft) gateEnded(gate Shell, e ShellExited) {
 	case gate.Moot, len(d.Agent.Asking) > 0 && gate.Gate != onPrompt: // it works again
 	default:
 		command := runbook.ExpandShell(d.action(gate.Gate).Run, d.values())
-		text := fmt.Sprintf("The gate %q failed, %s", clip(command, 500), e.outcome())
+		text := fmt.Sprintf("The gate %q failed, %s", clip(command, 500), e.ending())
 		if tail := strings.TrimSpace(e.Tail); strings.Contains(tail, "\n") {
 			text += "\n" + clipStart(tail, 2<<10)
 		}

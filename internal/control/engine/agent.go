@@ -20,7 +20,7 @@ func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 	}
 	d.fact(StepStarted{
 		Step: step.Name, AgentID: id, AgentName: step.Run.Agent, Session: how.session,
-		Client: d.Plan.Agents[step.Run.Agent].Client, Attempt: attempt, Timeout: step.Timeout,
+		ClaudeCode: d.Plan.Agents[step.Run.Agent].ClaudeCode, Attempt: attempt, Timeout: step.Timeout,
 	})
 	d.needWorkspace()
 	if why := d.absentForAgent(step); why != "" {
@@ -31,7 +31,7 @@ func (d *draft) enterAgent(step runbook.Step, how opening, attempt int) {
 	if prompt == "" {
 		prompt = runbook.Expand(d.agentPlan().Prompt, d.values())
 	}
-	d.startTold(prompt, how.session, how.message == "")
+	d.startWith(prompt, how.session, how.message == "")
 	if d.Agent != nil && d.Agent.ID == id {
 		d.report(d.expand(d.agentPlan().Notify.OnStart, d.Error))
 	}
@@ -42,10 +42,10 @@ func (d *draft) agentPlan() runbook.Agent { return d.Plan.Agents[d.current().Run
 
 // startAgent lets the current agent be started, in an old session if one is given: then the prompt is
 // a message to it.
-func (d *draft) startAgent(prompt, session string) { d.startTold(prompt, session, false) }
+func (d *draft) startAgent(prompt, session string) { d.startWith(prompt, session, false) }
 
-// startTold is startAgent with a prompt that may be whole: it says all that the agent has to know.
-func (d *draft) startTold(prompt, session string, whole bool) {
+// startWith is startAgent with a prompt that may be whole: it says all that the agent has to know.
+func (d *draft) startWith(prompt, session string, whole bool) {
 	d.needWorkspace()
 	start := d.agentStart(prompt, session)
 	start.Whole = whole && session != ""
@@ -69,7 +69,7 @@ func (d *draft) agentStart(prompt, session string) *AgentStart {
 		ID: d.Agent.ID, Name: d.Agent.Name, Prompt: prompt, Resume: session,
 		Cwd: within(d.cwd(), runbook.Expand(a.Cwd, values)), Step: d.Step,
 		OnStop: a.StopAction(d.Kind == AgentRun), AtMost: a.MaxConcurrency,
-		Client: a.Client, Bare: strings.Contains(a.Run, "${prompt}"),
+		ClaudeCode: a.ClaudeCode, Bare: strings.Contains(a.Run, "${prompt}"),
 	}
 	start.Env, start.EnvFile = d.environment(a.Env, d.current().Env.Set)
 	values["prompt"] = prompt
@@ -87,7 +87,7 @@ func (d *draft) restart(prompt, session string, person bool) {
 	d.settleTriggers()
 	d.endAgent()
 	id, before := agentID(d.ID, d.Serial+1), d.Agent.ID
-	d.fact(AgentRestarted{AgentID: id, Session: session, Replaces: before, Client: d.Agent.Client})
+	d.fact(AgentRestarted{AgentID: id, Session: session, Replaces: before, ClaudeCode: d.Agent.ClaudeCode})
 	if !person {
 		prompt = strings.ReplaceAll(prompt, before, id)
 	}

@@ -27,13 +27,13 @@ type Agent struct {
 // Life is how far an agent is: started, ready, at work on its prompt, in a turn or between
 // two, being ended, gone.
 type Life struct {
-	Client bool   `json:"client,omitempty"` // it is a client in a terminal, else a plain process
-	Prompt string `json:"prompt,omitempty"` // of a client: what it is started with, until it works on it
-	Ready  bool   `json:"ready,omitempty"`  // of a client: its first hook was heard
-	Busy   bool   `json:"busy,omitempty"`   // of a client: it is in a turn whose end nothing has looked at
-	Unmet  string `json:"unmet,omitempty"`  // of a client: what it was let go with in the end, though it is not fixed
-	Killed bool   `json:"killed,omitempty"` // it is being ended, or was
-	Exited bool   `json:"exited,omitempty"`
+	ClaudeCode bool   `json:"client,omitempty"` // it is Claude Code in a terminal, else a plain process
+	Prompt     string `json:"prompt,omitempty"` // of Claude Code: what it is started with, until it works on it
+	Ready      bool   `json:"ready,omitempty"`  // of Claude Code: its first hook was heard
+	Busy       bool   `json:"busy,omitempty"`   // of Claude Code: it is in a turn whose end nothing has looked at
+	Unmet      string `json:"unmet,omitempty"`  // of Claude Code: what it was let go with in the end, though it is not fixed
+	Killed     bool   `json:"killed,omitempty"` // it is being ended, or was
+	Exited     bool   `json:"exited,omitempty"`
 }
 
 // after is the life after a fact; the same one where the fact says nothing about it.
@@ -45,7 +45,7 @@ func (l Life) after(f Fact) Life {
 		l.Prompt = ""
 	case AgentWorking:
 		if !l.Exited {
-			l.Busy, l.Unmet = l.Client, ""
+			l.Busy, l.Unmet = l.ClaudeCode, ""
 		}
 	case AgentRested:
 		l.Busy, l.Unmet = false, f.Unmet
@@ -58,7 +58,7 @@ func (l Life) after(f Fact) Life {
 // due is the life once an effect on the agent is decided on.
 func (l Life) due(e Effect) Life {
 	switch {
-	case e.Kind == StartAgent && e.Agent.Client:
+	case e.Kind == StartAgent && e.Agent.ClaudeCode:
 		l.Prompt = e.Agent.Prompt
 	case e.Kind == KillAgent:
 		l.Killed = true
@@ -68,7 +68,7 @@ func (l Life) due(e Effect) Life {
 
 // Unbegun reports whether the agent is a client that did not start, or does not work on what it
 // was started with.
-func (l Life) Unbegun() bool { return l.Client && (!l.Ready || l.Prompt != "") }
+func (l Life) Unbegun() bool { return l.ClaudeCode && (!l.Ready || l.Prompt != "") }
 
 // Postponed is a trigger that was found late, or in its cooldown, and is still to be acted on.
 type Postponed struct {

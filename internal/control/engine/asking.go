@@ -19,7 +19,7 @@ const (
 	maxAskSize = 48 << 10 // all of it
 )
 
-// stray is how long after a request for which a hook waits the client's notification of
+// stray is how long after a request for which a hook waits Claude Code's notification of
 // the same request comes, at most: it comes six seconds after it, also when the request
 // is over.
 const stray = 10 * time.Second
@@ -28,9 +28,9 @@ const stray = 10 * time.Second
 func (d *draft) waitsFor(source Source) bool { return d.Decision != nil && d.Decision.Source == source }
 
 // onScreen reports whether the open decision is about something that the agent's client
-// shows, and that is gone when the client is.
+// shows, and that is gone when Claude Code is.
 func (d *draft) onScreen() bool {
-	return d.Decision.Ref != "" || d.Decision.Source == FromStart || d.Decision.Source == FromPrompt && d.Agent.Client
+	return d.Decision.Ref != "" || d.Decision.Source == FromStart || d.Decision.Source == FromPrompt && d.Agent.ClaudeCode
 }
 
 // prompted is an agent that waits for a person. Where a hook waits for the answer, that
@@ -64,7 +64,7 @@ func (d *draft) dialog(on Dialog) {
 		words += " (" + on.Type + ")"
 	}
 	words = colon(words, on.Text)
-	if d.Agent.Client {
+	if d.Agent.ClaudeCode {
 		words += d.attach()
 	}
 	d.fire(trigger{name: onPrompt, text: words})
@@ -76,7 +76,7 @@ func (d *draft) attach() string {
 }
 
 // asked keeps what an agent asks until its turn comes: one thing is asked at a time. What
-// is too much is left to the client's own dialog. An agent that asks is not silent, but an
+// is too much is left to Claude Code's own dialog. An agent that asks is not silent, but an
 // error is not over because a subagent asks.
 func (d *draft) asked(a Asking) {
 	if d.Agent.Exited || d.knows(a.Ref) {
@@ -172,7 +172,7 @@ func (a Asking) source() Source {
 	return FromPrompt
 }
 
-// clipAsk is what is asked in a size that can be kept. The client asks four questions with
+// clipAsk is what is asked in a size that can be kept. Claude Code asks four questions with
 // four choices at most.
 func clipAsk(a Ask) Ask {
 	c := clipAskTo(a, maxLabel, maxLabel)

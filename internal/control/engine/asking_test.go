@@ -15,7 +15,7 @@ import (
 // clientAgent is a worker that is a client in a terminal.
 func clientAgent() runbook.Agent {
 	a := worker()
-	a.Client = true
+	a.ClaudeCode = true
 	return a
 }
 
@@ -562,7 +562,7 @@ func TestClientsThatDoNotStart(t *testing.T) {
 	t.Run("retry starts it as before", func(t *testing.T) {
 		s := s.fork(t)
 		s.do(Answer{Decision: s.o.Decision.ID, Option: "retry"})
-		if start := s.effect(StartAgent).Agent; start.Prompt != "do 1" || start.Resume != "" || start.ID != s.agent() || !start.Client {
+		if start := s.effect(StartAgent).Agent; start.Prompt != "do 1" || start.Resume != "" || start.ID != s.agent() || !start.ClaudeCode {
 			t.Fatalf("%+v", start)
 		}
 	})
@@ -646,11 +646,11 @@ func TestHowClientsAreStarted(t *testing.T) {
 	a.Run = `claude --model x "${prompt}"`
 	s := start(t, work(a))
 	got := s.effect(StartAgent).Agent
-	if !got.Client || !got.Bare || got.Run != `claude --model x "do 1"` {
+	if !got.ClaudeCode || !got.Bare || got.Run != `claude --model x "do 1"` {
 		t.Fatalf("%+v", got)
 	}
 	s = start(t, work(worker()))
-	if got := s.effect(StartAgent).Agent; got.Client || got.Bare {
+	if got := s.effect(StartAgent).Agent; got.ClaudeCode || got.Bare {
 		t.Fatalf("%+v", got)
 	}
 }

@@ -105,7 +105,7 @@ func (d *draft) resume(r Resume) error {
 	return nil
 }
 
-// lastSession is the client's session in which the step's last agent worked.
+// lastSession is Claude Code's session in which the step's last agent worked.
 func (d *draft) lastSession(step string) string {
 	for _, v := range slices.Backward(d.History) {
 		if v.Step == step {
@@ -115,7 +115,7 @@ func (d *draft) lastSession(step string) string {
 	return ""
 }
 
-// conversation is the client's session in which an agent of the plan worked last; none where it has
+// conversation is Claude Code's session in which an agent of the plan worked last; none where it has
 // not worked yet.
 func (d *draft) conversation(agent string) string {
 	for _, v := range slices.Backward(d.History) {

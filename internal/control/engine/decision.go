@@ -122,7 +122,7 @@ func (d *draft) options(q question) []Option {
 		}
 		return []Option{{optExtend, "Continue with the same amount again", true}, done, cancel}
 	case FromPrompt:
-		if d.Agent.Client {
+		if d.Agent.ClaudeCode {
 			return []Option{done, fail, cancel}
 		}
 	}

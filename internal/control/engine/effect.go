@@ -80,8 +80,8 @@ type AgentStart struct {
 	OnStop runbook.StopAction `json:"on_stop"`
 	AtMost int                `json:"at_most,omitempty"` // agents of that name in the project at once
 
-	Client bool `json:"client,omitempty"` // run is a client's: it gets a terminal, and the prompt as an argument
-	Bare   bool `json:"bare,omitempty"`   // run has the prompt in it: nothing is added
+	ClaudeCode bool `json:"client,omitempty"` // run starts Claude Code: it gets a terminal, and the prompt as an argument
+	Bare       bool `json:"bare,omitempty"`   // run has the prompt in it: nothing is added
 }
 
 // OpenEffect is an effect that is not done yet.

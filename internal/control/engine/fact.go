@@ -50,12 +50,12 @@ type (
 	}
 	// StepStarted is a step that was entered. The agent is on record before it starts.
 	StepStarted struct {
-		Step      string `json:"step"`
-		AgentID   string `json:"agent_id,omitempty"`
-		AgentName string `json:"agent_name,omitempty"`
-		Session   string `json:"session,omitempty"` // where it goes on with an old one
-		Client    bool   `json:"client,omitempty"`
-		Attempt   int    `json:"attempt,omitempty"` // where it is not the first
+		Step       string `json:"step"`
+		AgentID    string `json:"agent_id,omitempty"`
+		AgentName  string `json:"agent_name,omitempty"`
+		Session    string `json:"session,omitempty"` // where it goes on with an old one
+		ClaudeCode bool   `json:"client,omitempty"`
+		Attempt    int    `json:"attempt,omitempty"` // where it is not the first
 
 		Timeout time.Duration `json:"timeout,omitempty"`
 	}
@@ -177,7 +177,7 @@ func (f StepStarted) apply(o *Owner, s *Step) {
 	o.Agent, o.Shell = nil, nil
 	o.Attempt, o.Timeout, o.Since = f.Attempt, f.Timeout, o.Ran
 	if f.AgentID != "" {
-		o.begin(Agent{ID: f.AgentID, Name: f.AgentName, Session: f.Session, Life: Life{Client: f.Client}}, s)
+		o.begin(Agent{ID: f.AgentID, Name: f.AgentName, Session: f.Session, Life: Life{ClaudeCode: f.ClaudeCode}}, s)
 	}
 }
 

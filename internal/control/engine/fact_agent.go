@@ -21,7 +21,7 @@ type (
 		Signal
 		Values map[string]string `json:"values,omitempty"`
 	}
-	// AgentIdle is an agent that waits for input. Prompt is the client's prompt id: one idle
+	// AgentIdle is an agent that waits for input. Prompt is Claude Code's prompt id: one idle
 	// counts once.
 	AgentIdle struct {
 		AgentID string `json:"agent_id"`
@@ -52,7 +52,7 @@ type (
 		Asking
 	}
 	// AgentPromptOver is a hook that waits no longer: what it waited for was answered or
-	// withdrawn in the client, or it has ended.
+	// withdrawn in Claude Code, or it has ended.
 	AgentPromptOver struct {
 		AgentID string `json:"agent_id"`
 		Ref     string `json:"ref"`
@@ -116,10 +116,10 @@ type (
 	}
 	// AgentRestarted is an agent that takes the place of the one before, in the same step.
 	AgentRestarted struct {
-		AgentID  string `json:"agent_id"`
-		Session  string `json:"session,omitempty"`
-		Replaces string `json:"replaces"`
-		Client   bool   `json:"client,omitempty"`
+		AgentID    string `json:"agent_id"`
+		Session    string `json:"session,omitempty"`
+		Replaces   string `json:"replaces"`
+		ClaudeCode bool   `json:"client,omitempty"`
 	}
 	// AgentResaid is an agent that is told what was kept for it first.
 	AgentResaid struct {
@@ -202,7 +202,7 @@ func (o *Owner) delivered() {
 }
 
 func (f AgentRestarted) apply(o *Owner, s *Step) {
-	agent := Agent{ID: f.AgentID, Session: f.Session, Life: Life{Client: f.Client}}
+	agent := Agent{ID: f.AgentID, Session: f.Session, Life: Life{ClaudeCode: f.ClaudeCode}}
 	if old := o.Agent; old != nil {
 		agent.Name, agent.Unsaid = old.Name, old.Unsaid
 		agent.Before = latest(append(slices.Clip(old.Before), f.Replaces), keptBefore)
@@ -218,7 +218,7 @@ func (o *Owner) begin(a Agent, s *Step) {
 	a.Session, a.Started = cmp.Or(a.Session, a.ID), s.Time
 	o.Serial++
 	o.Agent = &a
-	if a.Client {
+	if a.ClaudeCode {
 		o.Spent = with(merged(o.Spent), a.ID, o.Spent[a.ID])
 	}
 }

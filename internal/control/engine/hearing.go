@@ -177,7 +177,7 @@ func (d *draft) erred(w AgentError) {
 	d.fire(t)
 }
 
-// longestReset is how long errors are believed to last. The client's longest limit is a
+// longestReset is how long errors are believed to last. Claude Code's longest limit is a
 // week's.
 const longestReset = 8 * 24 * time.Hour
 
@@ -241,7 +241,7 @@ func (d *draft) exited(w AgentExited) {
 	if d.leaveOff() || d.Status != Running {
 		return // the person who is asked decides
 	}
-	d.fire(trigger{name: onDead, text: w.outcome(d.Agent.Client && !d.Agent.Ready)})
+	d.fire(trigger{name: onDead, text: w.ending(d.Agent.ClaudeCode && !d.Agent.Ready)})
 }
 
 // gone is an agent that is no longer there. What was to be answered on its screen is not, then.
@@ -255,8 +255,8 @@ func (d *draft) gone(w AgentExited) {
 	}
 }
 
-// outcome says in one line how an agent ended.
-func (w AgentExited) outcome(early bool) string {
+// ending says in one line how an agent ended.
+func (w AgentExited) ending(early bool) string {
 	text := fmt.Sprintf("The agent exited with status %d", w.Code)
 	switch {
 	case early:

@@ -62,12 +62,12 @@ func (d *draft) shellExited(e ShellExited) {
 	case e.Code == 0:
 		d.complete()
 	default:
-		d.fail(e.outcome())
+		d.fail(e.ending())
 	}
 }
 
-// outcome says in one line how a command failed.
-func (e ShellExited) outcome() string {
+// ending says in one line how a command failed.
+func (e ShellExited) ending() string {
 	status := fmt.Sprintf("exit status %d", e.Code)
 	if e.Lost {
 		status = "its result is unknown"

@@ -144,33 +144,33 @@ func TestStoredAgentsAreRead(t *testing.T) {
 
 // The life of an agent is a function of what it was and of what happens, and nothing else.
 func TestLife(t *testing.T) {
-	client := Life{Client: true}
-	ready := Life{Client: true, Prompt: "do it", Ready: true}
-	busy := Life{Client: true, Ready: true, Busy: true}
+	client := Life{ClaudeCode: true}
+	ready := Life{ClaudeCode: true, Prompt: "do it", Ready: true}
+	busy := Life{ClaudeCode: true, Ready: true, Busy: true}
 	for name, test := range map[string]struct {
 		before Life
 		fact   Fact
 		want   Life
 	}{
-		"a client is heard of":        {client, AgentReady{}, Life{Client: true, Ready: true}},
-		"it begins":                   {ready, AgentBegan{}, Life{Client: true, Ready: true}},
-		"it works":                    {Life{Client: true, Ready: true, Unmet: "red"}, AgentWorking{}, busy},
+		"a client is heard of":        {client, AgentReady{}, Life{ClaudeCode: true, Ready: true}},
+		"it begins":                   {ready, AgentBegan{}, Life{ClaudeCode: true, Ready: true}},
+		"it works":                    {Life{ClaudeCode: true, Ready: true, Unmet: "red"}, AgentWorking{}, busy},
 		"a plain process works":       {Life{}, AgentWorking{}, Life{}},
-		"it rests":                    {busy, AgentRested{}, Life{Client: true, Ready: true}},
-		"it is let go":                {busy, AgentRested{Unmet: "red"}, Life{Client: true, Ready: true, Unmet: "red"}},
-		"it exits in a turn":          {busy, AgentExited{}, Life{Client: true, Ready: true, Busy: true, Exited: true}},
-		"what is heard after its end": {Life{Client: true, Exited: true}, AgentWorking{}, Life{Client: true, Exited: true}},
+		"it rests":                    {busy, AgentRested{}, Life{ClaudeCode: true, Ready: true}},
+		"it is let go":                {busy, AgentRested{Unmet: "red"}, Life{ClaudeCode: true, Ready: true, Unmet: "red"}},
+		"it exits in a turn":          {busy, AgentExited{}, Life{ClaudeCode: true, Ready: true, Busy: true, Exited: true}},
+		"what is heard after its end": {Life{ClaudeCode: true, Exited: true}, AgentWorking{}, Life{ClaudeCode: true, Exited: true}},
 		"what says nothing of it":     {busy, AgentIdle{Counted: true}, busy},
 	} {
 		if d := cmp.Diff(test.want, test.before.after(test.fact)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	started := client.due(Effect{Kind: StartAgent, Agent: &AgentStart{Client: true, Prompt: "do it"}})
-	if d := cmp.Diff(Life{Client: true, Prompt: "do it"}, started); d != "" {
+	started := client.due(Effect{Kind: StartAgent, Agent: &AgentStart{ClaudeCode: true, Prompt: "do it"}})
+	if d := cmp.Diff(Life{ClaudeCode: true, Prompt: "do it"}, started); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(Life{Client: true, Prompt: "do it", Killed: true}, started.due(Effect{Kind: KillAgent})); d != "" {
+	if d := cmp.Diff(Life{ClaudeCode: true, Prompt: "do it", Killed: true}, started.due(Effect{Kind: KillAgent})); d != "" {
 		t.Error(d)
 	}
 }

@@ -120,7 +120,7 @@ func randomApproval(pick picker, step string) *runbook.Approval {
 
 func randomAgent(pick picker, name string) runbook.Agent {
 	a := runbook.Agent{
-		Name: name, Run: "claude", Prompt: "do ${var.x}", Client: pick.chance(60, "client"),
+		Name: name, Run: "claude", Prompt: "do ${var.x}", ClaudeCode: pick.chance(60, "client"),
 		OnIdle:   randomAction(pick, runbook.Nudge, runbook.Done, runbook.Fail, runbook.Escalate, runbook.Gate),
 		OnDead:   randomAction(pick, runbook.Done, runbook.Fail, runbook.Resume, runbook.Escalate, runbook.Gate),
 		OnPrompt: randomAction(pick, runbook.Escalate, runbook.Escalate, runbook.Escalate, runbook.Escalate, runbook.Gate, runbook.Done, runbook.Fail),

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// outcomes are what became of a message, by its ways: nil where it was taken.
-type outcomes map[way]error
+// deliveries are what became of a message, by its ways: nil where it was taken.
+type deliveries map[way]error
 
 // absence says that there is nothing to send a message to. People are told once, and no
 // message fails of it.
@@ -18,7 +18,7 @@ type absence string
 func (a absence) Error() string { return string(a) }
 
 // failure is the error of a message that nobody took.
-func (o outcomes) failure() error {
+func (o deliveries) failure() error {
 	var failed []string
 	for which, err := range o {
 		var missing absence
@@ -46,18 +46,18 @@ type health struct {
 	tell func(error)
 
 	mu   sync.Mutex
-	sick outcomes
+	sick deliveries
 	told string
 }
 
 // record takes what became of a message, and forgets the ways that are not used any more, where
 // it is known which are. It tells what is wrong when that has changed.
-func (h *health) record(got outcomes, used map[way]bool) {
+func (h *health) record(got deliveries, used map[way]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	if h.sick == nil {
-		h.sick = outcomes{}
+		h.sick = deliveries{}
 	}
 	for which, err := range got {
 		h.sick[which] = err

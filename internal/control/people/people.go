@@ -56,7 +56,7 @@ func (n *Notifier) Check() {
 		return // the first message tells it
 	}
 	if used := uses(c); used[onDesktop] {
-		n.health.record(outcomes{onDesktop: n.opts.Desktop.Missing()}, used)
+		n.health.record(deliveries{onDesktop: n.opts.Desktop.Missing()}, used)
 	}
 }
 
@@ -88,10 +88,10 @@ func (n *Notifier) Notify(ctx context.Context, m Message) error {
 	c, err := n.opts.Config()
 	if err != nil {
 		err = errors.New(tidy(err.Error()))
-		n.health.record(outcomes{inConfig: err}, nil)
+		n.health.record(deliveries{inConfig: err}, nil)
 		return err
 	}
-	record := func(got outcomes) { n.health.record(got, uses(c)) }
+	record := func(got deliveries) { n.health.record(got, uses(c)) }
 	ways := n.ways(notify.Route(c, n.opts.Home, m.Project), m.plain(n.opts.Home))
 	got := n.send(ctx, ways, record)
 	record(got)
@@ -100,7 +100,7 @@ func (n *Notifier) Notify(ctx context.Context, m Message) error {
 
 // send sends a message in all ways. What becomes of it in those that are not waited for is told
 // later.
-func (n *Notifier) send(ctx context.Context, ways map[way]sending, later func(outcomes)) outcomes {
+func (n *Notifier) send(ctx context.Context, ways map[way]sending, later func(deliveries)) deliveries {
 	type end struct {
 		which way
 		err   error
@@ -111,7 +111,7 @@ func (n *Notifier) send(ctx context.Context, ways map[way]sending, later func(ou
 		go func() { ends <- end{which, n.within(ctx, which, send)} }()
 	}
 
-	got := outcomes{}
+	got := deliveries{}
 	var enough <-chan time.Time
 	for len(got) < len(ways) {
 		select {
@@ -123,7 +123,7 @@ func (n *Notifier) send(ctx context.Context, ways map[way]sending, later func(ou
 		case <-enough:
 			rest := len(ways) - len(got)
 			go func() {
-				late := outcomes{}
+				late := deliveries{}
 				for range rest {
 					e := <-ends
 					late[e.which] = e.err

@@ -235,8 +235,8 @@ func TestSlowWays(t *testing.T) {
 func TestAWayThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, config.Notify{})
-		begun, late := time.Now(), outcomes{}
-		later := func(o outcomes) { late = o }
+		begun, late := time.Now(), deliveries{}
+		later := func(o deliveries) { late = o }
 		hangs := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
 		well := func(context.Context) error { return nil }
 		got := s.send(t.Context(), map[way]sending{byCommand: well, onDesktop: hangs}, later)

@@ -49,13 +49,13 @@ func (d *decoder) agentFields(a *agentDraft) []field {
 	}
 }
 
-// agentRun reads a script, and looks whether it starts the client.
+// agentRun reads a script, and looks whether it starts Claude Code.
 func (d *decoder) agentRun() typeOf[agentDraft] {
 	script := d.script()
 	return document.New(func(v value, a *agentDraft) bool {
 		ok := script.Read(v, &a.Run)
 		if ok {
-			d.client(nodeOf(v).at, a)
+			d.claudeCode(nodeOf(v).at, a)
 		}
 		return ok
 	}, script.Schema)

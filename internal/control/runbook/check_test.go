@@ -46,7 +46,7 @@ func TestActionDefaults(t *testing.T) {
 		t.Fatal(faults)
 	}
 	escalate := Action{Kind: Escalate, Attempts: 1}
-	want := Agent{Name: "a", Run: "claude", Client: true, OnIdle: Action{Kind: Nudge, Attempts: 1}, OnDead: escalate, OnPrompt: escalate}
+	want := Agent{Name: "a", Run: "claude", ClaudeCode: true, OnIdle: Action{Kind: Nudge, Attempts: 1}, OnDead: escalate, OnPrompt: escalate}
 	if diff := cmp.Diff(want, agent); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -177,7 +177,7 @@ type Notify struct {
 type Agent struct {
 	Name           string            `json:"name"`
 	Run            string            `json:"run"`
-	Client         bool              `json:"client,omitempty"` // run starts the client: it gets a terminal, and what is said to it is typed
+	ClaudeCode     bool              `json:"client,omitempty"` // run starts Claude Code: it gets a terminal, and what is said to it is typed
 	Prompt         string            `json:"prompt,omitempty"` // the text, also where the runbook names a file
 	Env            map[string]string `json:"env,omitempty"`
 	Cwd            string            `json:"cwd,omitempty"`

@@ -34,9 +34,9 @@ func FuzzSimpleCommand(f *testing.F) {
 				t.Fatalf("%q: %q", script, Exec(script))
 			}
 		}
-		if args, isClient := clientArgs(script); isClient && !ok || len(args) > len(words) {
+		if args, isClaude := claudeArgs(script); isClaude && !ok || len(args) > len(words) {
 			t.Fatalf("%q: %v", script, args)
 		}
-		startsClient(script)
+		startsClaude(script)
 	})
 }

@@ -23,11 +23,11 @@ var errTaken = errors.New("another sender is waiting")
 
 // try is one try to deliver a letter.
 type try struct {
-	letter wake.Letter
-	before wake.State     // of the tries that failed before, of any letter
-	agent  registry.Agent // zero if the registry has none
-	note   string         // what is worth knowing of a delivery
-	err    error          // why it was not delivered
+	letter  wake.Letter
+	before  wake.State            // of the tries that failed before, of any letter
+	outside registry.OutsideAgent // zero if the registry has none
+	note    string                // what is worth knowing of a delivery
+	err     error                 // why it was not delivered
 }
 
 // sendAll sends one letter after the other. Where a person has to put something right
@@ -77,14 +77,14 @@ func (c *carrier) await(ctx context.Context, before wake.State) (pause time.Dura
 // send tries to deliver a letter and writes down what came of it.
 func (c *carrier) send(ctx context.Context, l wake.Letter, before wake.State) error {
 	t := try{letter: l, before: before}
-	if t.agent, t.err = c.recipient(l); t.err == nil {
-		t.note, t.err = c.deliver(ctx, t.agent, l)
+	if t.outside, t.err = c.recipient(l); t.err == nil {
+		t.note, t.err = c.deliver(ctx, t.outside, l)
 	}
 	if t.err != nil && ctx.Err() != nil {
 		return nil // it was not the gateway that failed
 	}
-	outcome, record := c.settle(&t)
-	c.logTry(t, outcome)
+	result, record := c.settle(&t)
+	c.logTry(t, result)
 	if err := c.insist(ctx, record); err != nil {
 		return err
 	}
@@ -93,12 +93,12 @@ func (c *carrier) send(ctx context.Context, l wake.Letter, before wake.State) er
 }
 
 // settle decides what becomes of the letter after a try.
-func (c *carrier) settle(t *try) (outcome string, record func() error) {
+func (c *carrier) settle(t *try) (result string, record func() error) {
 	if t.err == nil {
 		return "delivered", func() error { return c.box.Sent(t.letter) }
 	}
 
-	t.err = c.clean(t.agent, t.err)
+	t.err = c.clean(t.outside, t.err)
 	t.note = t.err.Error()
 	if paceOf(t.err) == never { // which tells nothing about the next letter
 		return "dead", func() error { return c.box.Kill(t.letter, t.note) }

@@ -15,7 +15,7 @@ import (
 
 // deliver hands a letter to the agent's gateway. The note is for the log: what is worth
 // knowing of a delivery. Errors that are no failure of ours are passing ones.
-func (s Sender) deliver(ctx context.Context, a registry.Agent, l wake.Letter) (note string, err error) {
+func (s Sender) deliver(ctx context.Context, a registry.OutsideAgent, l wake.Letter) (note string, err error) {
 	switch a.Gateway.Transport {
 	case registry.ViaOpenClaw:
 		return s.runOpenClaw(ctx, a, l)
@@ -32,7 +32,7 @@ func (s Sender) deliver(ctx context.Context, a registry.Agent, l wake.Letter) (n
 }
 
 // typeInto has the message typed into the session of another client.
-func (s Sender) typeInto(ctx context.Context, a registry.Agent, l wake.Letter) error {
+func (s Sender) typeInto(ctx context.Context, a registry.OutsideAgent, l wake.Letter) error {
 	switch {
 	case s.Type == nil:
 		return fixable("typing into a session is not available here")
@@ -48,7 +48,7 @@ func (s Sender) typeInto(ctx context.Context, a registry.Agent, l wake.Letter) e
 }
 
 // runCommand gives the message to a person's own command.
-func (s Sender) runCommand(ctx context.Context, a registry.Agent, l wake.Letter) error {
+func (s Sender) runCommand(ctx context.Context, a registry.OutsideAgent, l wake.Letter) error {
 	if len(a.Gateway.Command) == 0 {
 		return fixable("the registry names no command for agent %q", a.AgentID)
 	}
@@ -133,7 +133,7 @@ func (s Sender) secret(variable, file string) (string, error) {
 
 // clean makes the reason one short line that holds none of the gateway's secrets. What
 // a gateway or a program answers may repeat them.
-func (s Sender) clean(a registry.Agent, cause error) error {
+func (s Sender) clean(a registry.OutsideAgent, cause error) error {
 	f := failure{}
 	if known := (*failure)(nil); errors.As(cause, &known) {
 		f = *known

@@ -46,7 +46,7 @@ type wakeHook struct {
 }
 
 // postOpenClaw sends the message to a hook of OpenClaw.
-func (s Sender) postOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter) (note string, err error) {
+func (s Sender) postOpenClaw(ctx context.Context, a registry.OutsideAgent, l wake.Letter) (note string, err error) {
 	token, err := s.secret(a.Gateway.TokenEnv, a.Gateway.TokenFile)
 	if err != nil {
 		return "", err
@@ -91,7 +91,7 @@ func (s Sender) postOpenClaw(ctx context.Context, a registry.Agent, l wake.Lette
 }
 
 // postWebhook sends the letter as it is.
-func (s Sender) postWebhook(ctx context.Context, a registry.Agent, l wake.Letter) (note string, err error) {
+func (s Sender) postWebhook(ctx context.Context, a registry.OutsideAgent, l wake.Letter) (note string, err error) {
 	secret, err := s.secret(a.Gateway.SecretEnv, a.Gateway.SecretFile)
 	if err != nil {
 		return "", err
@@ -219,7 +219,7 @@ func (r reply) words() string {
 }
 
 // secrets is a gateway with what must not be shown of it.
-func (s Sender) secrets(a registry.Agent) endpoint.Target {
+func (s Sender) secrets(a registry.OutsideAgent) endpoint.Target {
 	g := a.Gateway
 	t := endpoint.Target{BaseURL: g.URL}
 	switch g.Transport {

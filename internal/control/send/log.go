@@ -10,12 +10,12 @@ import (
 )
 
 // logTry writes what came of a try.
-func (s Sender) logTry(t try, outcome string) {
+func (s Sender) logTry(t try, result string) {
 	if t.note != "" {
-		outcome += ": " + t.note
+		result += ": " + t.note
 	}
 	l := t.letter
-	s.log("%s %s of session %q for %q by %s: %s", l.Key, l.Kind, l.Session, l.AgentID, cmp.Or(t.agent.Gateway.Transport, "no transport"), outcome)
+	s.log("%s %s of session %q for %q by %s: %s", l.Key, l.Kind, l.Session, l.AgentID, cmp.Or(t.outside.Gateway.Transport, "no transport"), result)
 }
 
 // log writes one line. A log that cannot be written keeps no letter from its agent.

@@ -20,7 +20,7 @@ import (
 // the whole turn of the agent and knows no keys; and a signal to it ends the turn. So
 // one that was started is never ended by us and never started twice while it runs: not
 // even by the sender that comes after one that was killed.
-func (s Sender) runOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter) (note string, err error) {
+func (s Sender) runOpenClaw(ctx context.Context, a registry.OutsideAgent, l wake.Letter) (note string, err error) {
 	program, err := s.program(a.Gateway.Program)
 	if err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func (s Sender) runOpenClaw(ctx context.Context, a registry.Agent, l wake.Letter
 // errLeft says that the program still runs.
 var errLeft = errors.New("openclaw still runs")
 
-func (s Sender) openClawArgs(a registry.Agent, l wake.Letter) (args []string, err error) {
+func (s Sender) openClawArgs(a registry.OutsideAgent, l wake.Letter) (args []string, err error) {
 	args = []string{"agent", "--agent", a.AgentID}
 	if a.OpenclawSessionID != "" {
 		args = append(args, "--session-id", a.OpenclawSessionID)
@@ -89,7 +89,7 @@ func (s Sender) start(ctx context.Context, cmd *exec.Cmd, r *run) (note string, 
 	for {
 		select {
 		case err := <-ended:
-			return r.outcome(err)
+			return r.ending(err)
 		case <-look.C:
 			r.bound()
 		case <-limit.C:
@@ -185,14 +185,14 @@ func (r *run) restart() error {
 // it: until then the next sender may need it. A message of which a part was sent stays:
 // the agent was told of its file.
 func (s Sender) discard(t try) {
-	if t.agent.Gateway.Transport != registry.ViaOpenClaw {
+	if t.outside.Gateway.Transport != registry.ViaOpenClaw {
 		return
 	}
 	r := run{dir: s.runDir(t.letter)}
 	for _, file := range r.files() {
 		_ = os.Remove(file.path)
 	}
-	if t.agent.Gateway.MessageFile || len(t.letter.Body) <= maxArgument {
+	if t.outside.Gateway.MessageFile || len(t.letter.Body) <= maxArgument {
 		_ = os.Remove(filepath.Join(r.dir, "message.md"))
 	}
 	_ = os.Remove(r.dir) // unless the message is in it
@@ -221,8 +221,8 @@ const maxRead = 2 << 20
 // what it says of the way there.
 func (r *run) said() output { return output{readEnds(r.stdout, 0), readEnds(r.stderr, maxRead)} }
 
-// outcome is what came of a program that ended so.
-func (r *run) outcome(err error) (note string, failed error) {
+// ending is what came of a program that ended so.
+func (r *run) ending(err error) (note string, failed error) {
 	said := r.said()
 	switch {
 	case r.dropped || said.embedded():

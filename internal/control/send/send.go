@@ -44,10 +44,10 @@ type Sender struct {
 func (s Sender) Run(ctx context.Context) error {
 	s.setDefaults()
 	s.prune()
-	agents, err := s.outbox().Agents()
-	errs := make([]error, len(agents))
+	agentIDs, err := s.outbox().AgentIDs()
+	errs := make([]error, len(agentIDs))
 	var all sync.WaitGroup
-	for i, agent := range agents {
+	for i, agent := range agentIDs {
 		all.Go(func() { errs[i] = s.empty(ctx, agent) })
 	}
 	all.Wait()
@@ -102,28 +102,28 @@ func (s Sender) empty(ctx context.Context, agent string) error {
 }
 
 // recipient is who gets the letter by the registry as it is now.
-func (s Sender) recipient(l wake.Letter) (registry.Agent, error) {
+func (s Sender) recipient(l wake.Letter) (registry.OutsideAgent, error) {
 	// Entries that are fine work beside one that is not.
 	r, err := registry.Load(registry.Path(s.ConfigDir))
-	agent, found := find(r, l)
+	outside, found := find(r, l)
 	switch {
-	case found && agent.Gateway.Transport != "":
-		return agent, nil
+	case found && outside.Gateway.Transport != "":
+		return outside, nil
 	case err != nil:
-		return agent, fixable("%v", err)
+		return outside, fixable("%v", err)
 	}
-	return agent, fixable("the registry has no enabled entry for agent %q", l.AgentID)
+	return outside, fixable("the registry has no enabled entry for agent %q", l.AgentID)
 }
 
 // find finds the entry of the letter's session, else any of its agent.
-func find(r *registry.Registry, l wake.Letter) (registry.Agent, bool) {
-	if agent, found := r.Find(l.Session); found && agent.AgentID == l.AgentID {
-		return agent, true
+func find(r *registry.Registry, l wake.Letter) (registry.OutsideAgent, bool) {
+	if outside, found := r.Find(l.Session); found && outside.AgentID == l.AgentID {
+		return outside, true
 	}
 	agents := r.Agents()
-	i := slices.IndexFunc(agents, func(a registry.Agent) bool { return a.Enabled && a.AgentID == l.AgentID })
+	i := slices.IndexFunc(agents, func(a registry.OutsideAgent) bool { return a.Enabled && a.AgentID == l.AgentID })
 	if i < 0 {
-		return registry.Agent{}, false
+		return registry.OutsideAgent{}, false
 	}
 	return agents[i], true
 }

@@ -241,7 +241,7 @@ func TestAttaching(t *testing.T) {
 	s = after(s, Attached{fmt.Errorf("tmux is not installed")})
 	wantOn(t, s, "✗ tmux is not installed")
 	plainAgent := someOwners()[1]
-	plainAgent.Agent.Client = false
+	plainAgent.Agent.ClaudeCode = false
 	s = after(s, Changed{[]daemonapi.Owner{plainAgent}})
 	wantOn(t, does(t, s, "a"), "it has no terminal")
 }

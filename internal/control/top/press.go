@@ -194,7 +194,7 @@ func (s State) attach(r row) (State, []any) {
 		s.notice = notice{"no agent runs there", true}
 	case r.away.Host != "":
 		s.notice = notice{"it is on another machine; attach to it there with: " + s.attachThere(r.agent, r.away.Host), false}
-	case !r.agent.Client:
+	case !r.agent.ClaudeCode:
 		s.notice = notice{"it has no terminal: it is not Claude Code; l follows its log", true}
 	case r.agent.Status == "queued":
 		s.notice = notice{"it has not started yet", true}

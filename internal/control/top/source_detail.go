@@ -62,7 +62,7 @@ func (s *Source) detail(ctx context.Context, ref Ref) (d Detail, err error) {
 
 // addAgent adds the end of the agent's conversation and its last stop. Not each agent has them.
 func (s *Source) addAgent(ctx context.Context, d *Detail) {
-	if !d.Agent.Client {
+	if !d.Agent.ClaudeCode {
 		return
 	}
 	if c, err := s.client.Conversation(ctx, d.Agent.ID, maxMessages); err == nil {

@@ -224,7 +224,7 @@ func TestOnlyOnePageIsAskedFor(t *testing.T) {
 
 func TestDetails(t *testing.T) {
 	d := newDaemon(t)
-	agent := daemonapi.Agent{ID: "a1", Client: true, Session: "claude-session"}
+	agent := daemonapi.Agent{ID: "a1", ClaudeCode: true, Session: "claude-session"}
 	d.answers["/v1/pipelines/p1"] = daemonapi.Owner{ID: "p1", Agent: &agent}
 	d.answers["/v1/agents/a1"] = agent
 	d.answers["/v1/agents/a1/conversation"] = daemonapi.Conversation{Messages: []daemonapi.Message{{Kind: "words", Text: "hello"}}}

@@ -91,7 +91,7 @@ func someOwners() []daemonapi.Owner {
 func someAgent() *daemonapi.Agent {
 	return &daemonapi.Agent{
 		ID: "1c29fa8a-0000-4000-8000-000000000001", Name: "writer", Owner: "da7ee9ad00000002", Project: "/home/ada/shop", Step: "write", Session: "5c3b9a77", OnStop: "signal",
-		Status: "running", Client: true, Ready: true, Started: before(11 * time.Minute), Terminal: &daemonapi.Terminal{Socket: "/state/tmux.sock", Session: "stopgate-writer-a1"}, USD: 0.42, Tokens: 120_000,
+		Status: "running", ClaudeCode: true, Ready: true, Started: before(11 * time.Minute), Terminal: &daemonapi.Terminal{Socket: "/state/tmux.sock", Session: "stopgate-writer-a1"}, USD: 0.42, Tokens: 120_000,
 	}
 }
 

@@ -387,13 +387,13 @@ func (p *lanePage) addQueue(r *Request) error {
 	}
 
 	const most = 500
-	clients, err := r.Sessions(r.Context(), &api.Query{Limit: most})
+	sessions, err := r.Sessions(r.Context(), &api.Query{Limit: most})
 	if err != nil {
 		return err
 	}
 
 	names := map[string]bool{}
-	for _, c := range clients.Items {
+	for _, c := range sessions.Items {
 		if c.Pane == p.Pane && c.State != "ended" {
 			names[c.Session] = true
 		}

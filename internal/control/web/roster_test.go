@@ -43,7 +43,7 @@ func TestIssue18TheRosterHearsHooks(t *testing.T) {
 		{event.Record{Kind: event.Received, Event: "Stop"}, "busy"},
 		{event.Record{Kind: event.Answered, Event: "Stop", Decision: "block", Verdicts: []event.Verdict{{Keeper: "gates", Blocked: true, Message: "no"}}}, "blocked"},
 		{event.Record{Kind: event.Received, Event: "Notification", Enums: event.Enums{NotificationType: "permission_prompt"}}, "asking"},
-		{event.Record{Kind: event.Received, Event: "SubagentStop", Agent: event.Agent{ID: "a"}}, "asking"},
+		{event.Record{Kind: event.Received, Event: "SubagentStop", Agent: event.SubagentRef{ID: "a"}}, "asking"},
 		{event.Record{Kind: event.Received, Event: "PreToolUse"}, "busy"},
 		{event.Record{Kind: event.Answered, Event: "Stop", Decision: "allow", Verdicts: []event.Verdict{{Keeper: "gates", Message: "ok"}}}, "stopped"},
 		{event.Record{Kind: event.Received, Event: "StopFailure"}, "failed"},
@@ -82,7 +82,7 @@ func TestIssue18TheRosterCountsAStopOnce(t *testing.T) {
 	for i, rec := range []event.Record{
 		{Call: "first", Event: "Stop", Verdicts: []event.Verdict{blocked}},
 		{Call: "second", Event: "Stop", Verdicts: []event.Verdict{adopted}},
-		{Call: "subagent", Event: "SubagentStop", Agent: event.Agent{ID: "a"}, Verdicts: []event.Verdict{blocked}},
+		{Call: "subagent", Event: "SubagentStop", Agent: event.SubagentRef{ID: "a"}, Verdicts: []event.Verdict{blocked}},
 	} {
 		rec.Kind, rec.Decision, rec.Session, rec.Time = event.Answered, "block", "s", time.Now().Add(time.Duration(i)*time.Second)
 		_, err := j.Append(&rec)

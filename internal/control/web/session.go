@@ -59,9 +59,9 @@ type session struct {
 	Seen    time.Time `json:"seen"`
 }
 
-// over reports whether a session has ended by itself. A clock that was set back ends none early, and one
+// expired reports whether a session has ended by itself. A clock that was set back ends none early, and one
 // that was set forward lets none live longer than from now on.
-func (s session) over(now time.Time) bool {
+func (s session) expired(now time.Time) bool {
 	return now.Sub(s.Created) > longestSession || now.Sub(s.Seen) > idleSession || s.Created.Sub(now) > longestSession
 }
 
@@ -104,7 +104,7 @@ func (b *book) change(ctx context.Context, change func(rec *record, live map[str
 	change(&rec, live)
 
 	now := b.now()
-	maps.DeleteFunc(live, func(_ string, s session) bool { return s.over(now) })
+	maps.DeleteFunc(live, func(_ string, s session) bool { return s.expired(now) })
 	rec.Sessions = slices.SortedFunc(maps.Values(live), func(a, b session) int { return b.Seen.Compare(a.Seen) })
 	for _, s := range rec.Sessions[min(len(rec.Sessions), mostSessions):] {
 		delete(live, s.Hash)
@@ -139,7 +139,7 @@ func (b *book) find(ctx context.Context, cookie, door string) bool {
 	now := b.now()
 	b.mu.Lock()
 	s, known := b.live[hash(cookie)]
-	known = known && s.Door == door && !s.over(now)
+	known = known && s.Door == door && !s.expired(now)
 	stale := known && now.Sub(s.Seen) > seenEvery
 	b.mu.Unlock()
 	if stale {

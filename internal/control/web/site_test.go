@@ -156,7 +156,7 @@ func (s *scene) hears(text string) {
 	s.t.Helper()
 	r := filled[event.Record](text)
 	r.Session = "0123456789abcdef"
-	r.Kind, r.Event, r.Decision, r.Agent, r.Payload = event.Answered, "Stop", "block", event.Agent{}, nil
+	r.Kind, r.Event, r.Decision, r.Agent, r.Payload = event.Answered, "Stop", "block", event.SubagentRef{}, nil
 	r.Trees[0].Gates[0].Outcome = "failed"
 	_, err := journal.New(filepath.Join(s.state, "journal"), journal.Limits{}).Append(&r)
 	check(s.t, err)

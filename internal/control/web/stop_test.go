@@ -118,7 +118,7 @@ func (s *scene) hostileStop(session string) event.Record {
 		{Job: hostile, Outcome: hostile},
 	}
 	return event.Record{
-		Session: session, Project: hostile, Prompt: hostile, Agent: event.Agent{ID: hostile, Type: hostile}, Pane: hostile, Decision: "block",
+		Session: session, Project: hostile, Prompt: hostile, Agent: event.SubagentRef{ID: hostile, Type: hostile}, Pane: hostile, Decision: "block",
 		Verdicts: []event.Verdict{{Keeper: hostile, Outcome: hostile, Status: hostile, Message: hostile}, {Keeper: "protect", Blocked: true, Outcome: "failed", Status: hostile, Message: hostile}},
 		Trees:    []event.Tree{{Root: hostile, Tree: hostile, Approval: hostile, Status: hostile, Why: hostile, Gates: gates}},
 		Effects:  []string{hostile},

@@ -1,6 +1,6 @@
-// Package doctor proves, from the client's side, that enforcement is live: it
+// Package doctor proves, from Claude Code's side, that enforcement is live: it
 // looks at every settings file in force and at what the gates need, and then calls
-// the installed command the way the client does, in a project made for that
+// the installed command the way Claude Code does, in a project made for that
 // purpose. It never runs the user's own commands, and nothing that a settings file
 // names but this very binary.
 package doctor
@@ -65,7 +65,7 @@ func (f Finding) Label() string {
 type Place struct {
 	StateDir   string
 	GlobalPath string
-	Dir        string // where the client is started: it reads the settings there, and none above
+	Dir        string // where Claude Code is started: it reads the settings there, and none above
 	Root       string // the project's
 	HasProject bool
 	// Needs says what command lines need.
@@ -83,7 +83,7 @@ type Report struct {
 // Examine looks at everything, in the order in which a stop would meet it.
 func Examine(ctx context.Context, place Place) Report {
 	e := &examination{Place: place, project: &config.Project{}}
-	e.client(ctx)
+	e.claudeCode(ctx)
 	e.files = settings.InspectFrom(place.Dir, e.localRoot())
 	e.environment = environmentOfHooks(e.files)
 	e.settingsFiles()
@@ -112,13 +112,13 @@ func (r Report) has(level Level) bool {
 
 type examination struct {
 	Place
-	version     string // of the client; empty when unknown
+	version     string // of Claude Code; empty when unknown
 	files       []settings.File
 	environment map[string]string // what the files add to that of the hooks
 	project     *config.Project   // empty until it was read
 	commands    int               // what it would run
 	jobs        []*gauntlet.Job   // which of them are gates
-	elsewhere   []string          // programs of entries that the client finds in another place
+	elsewhere   []string          // programs of entries that Claude Code finds in another place
 	edited      bool              // an approved copy is in force, and not the files as they are
 	invalid     bool              // the files as they are could not be approved
 	findings    []Finding
@@ -132,7 +132,7 @@ func (e *examination) find(level Level, what, text, hint string) {
 // tested are the versions of Claude Code that all end-to-end tests run with.
 var tested = []string{"2.1.197", "2.1.325"}
 
-func (e *examination) client(ctx context.Context) {
+func (e *examination) claudeCode(ctx context.Context) {
 	path := os.Getenv("CLAUDE_BIN")
 	if path == "" {
 		path = "claude"
@@ -164,7 +164,7 @@ func (e *examination) client(ctx context.Context) {
 	e.find(OK, "client", text, "")
 }
 
-// localRoot is where else the client takes settings.local.json from. Of a client that
+// localRoot is where else Claude Code takes settings.local.json from. Of a client that
 // is not known the older habit is assumed: it reads less.
 func (e *examination) localRoot() string {
 	if root, found := paths.MainWorktree(e.Dir); found && atLeast(e.version, settings.LocalFromMain) {
@@ -225,7 +225,7 @@ func (e *examination) settingsFiles() {
 	}
 }
 
-// inForce lists our entries that the client really calls.
+// inForce lists our entries that Claude Code really calls.
 func (e *examination) inForce() []settings.Entry { return settings.InForce(e.files) }
 
 func (e *examination) entries() {
@@ -253,11 +253,11 @@ func (e *examination) entries() {
 
 // gone finds entries whose program cannot be started any more.
 func (e *examination) gone() {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, f := range e.files {
 		for _, entry := range f.Entries {
-			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !told[program+f.Path] {
-				told[program+f.Path] = true
+			if program := entry.Program(); f.Calls(e.files) && !entry.Living() && !reported[program+f.Path] {
+				reported[program+f.Path] = true
 				why, hint := "cannot be started: no such program", "stopgate hooks install"
 				if f.Plugin != "" {
 					hint = "put the directory of stopgate on your PATH"
@@ -317,7 +317,7 @@ func (e *examination) spoilt(entries []settings.Entry) {
 	}
 }
 
-// duplicates finds events that are answered twice. The client runs the same
+// duplicates finds events that are answered twice. Claude Code runs the same
 // command line once, however often settings files have it, and once more for a plugin.
 func (e *examination) duplicates(entries []settings.Entry) {
 	lines := map[hook.Event]map[string]bool{}
@@ -351,7 +351,7 @@ func (e *examination) keepOne() string {
 	return "keep one scope: stopgate hooks uninstall --user|--project|--local"
 }
 
-// programs finds what the hooks start with the PATH that the client has once it has read its
+// programs finds what the hooks start with the PATH that Claude Code has once it has read its
 // settings, which need not be ours.
 func (e *examination) programs(entries []settings.Entry) {
 	self, err := os.Executable()
@@ -360,13 +360,13 @@ func (e *examination) programs(entries []settings.Entry) {
 		return
 	}
 
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, entry := range entries {
 		program := entry.Program()
-		if told[program] {
+		if reported[program] {
 			continue
 		}
-		told[program] = true
+		reported[program] = true
 		if program != filepath.Base(program) {
 			e.find(OK, "program", "the hooks call "+program, "") // it is in force, so it is this binary
 			continue
@@ -386,7 +386,7 @@ func (e *examination) programs(entries []settings.Entry) {
 	}
 }
 
-// timeouts finds entries that the client would end before our own deadline can
+// timeouts finds entries that Claude Code would end before our own deadline can
 // answer.
 func (e *examination) timeouts() {
 	entries := e.inForce()
@@ -413,7 +413,7 @@ func (e *examination) timeouts() {
 	}
 }
 
-// granted is how long the client waits for the one of our entries for which it waits least.
+// granted is how long Claude Code waits for the one of our entries for which it waits least.
 func (e *examination) granted(entries []settings.Entry, event hook.Event) (least time.Duration, found bool) {
 	for _, entry := range entries {
 		if entry.Event != event {
@@ -505,7 +505,7 @@ func (e *examination) configuration() {
 	}
 }
 
-// uncovered says what of the project is not in force, because the client does not call us for an event.
+// uncovered says what of the project is not in force, because Claude Code does not call us for an event.
 func (e *examination) uncovered(event hook.Event) {
 	what := "commands"
 	if event == hook.PreToolUse && len(e.project.Hooks[event]) == 0 {

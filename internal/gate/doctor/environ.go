@@ -10,12 +10,12 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// clientEnviron is what the client gives a hook. Of what the settings add it has only what
+// claudeEnviron is what Claude Code gives a hook. Of what the settings add it has only what
 // stopgate itself goes by, which no project sets: the rest could make a shell or git run a command
 // that came with a clone (PATH, LD_PRELOAD). A later entry wins. The mark of a client that we
-// started ourselves is not inherited: doctor speaks for the client that a person starts. The
+// started ourselves is not inherited: doctor speaks for the Claude Code that a person starts. The
 // entrypoint is the headless one, lest anything be typed into the terminal that doctor runs in.
-func (e *examination) clientEnviron(root, session string) []string {
+func (e *examination) claudeEnviron(root, session string) []string {
 	variables := environ.Without(os.Environ(), claude.IsMark)
 	for name, value := range e.environment {
 		if environ.Own(name) {
@@ -43,7 +43,7 @@ func (e *examination) hookStateDir() string {
 	return dir
 }
 
-// lookPath finds a program on the PATH that the client has once it has read its
+// lookPath finds a program on the PATH that Claude Code has once it has read its
 // settings.
 func (e *examination) lookPath(program string) (string, error) {
 	if program != filepath.Base(program) {

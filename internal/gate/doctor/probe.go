@@ -33,7 +33,7 @@ const probeConfig = `hooks:
       message: "` + probeReason + `"
 `
 
-// probe calls each installed Stop command as the client would: once with a
+// probe calls each installed Stop command as Claude Code would: once with a
 // fault, when it must block, and once without, when it must not. It calls only what
 // resolves to this very binary and is exactly as some version of it installs it: a
 // settings file may come from anywhere.
@@ -95,7 +95,7 @@ func (e *examination) try(ctx context.Context, args []string) (took time.Duratio
 		stop.NewCounter(e.StateDir).Forget(session, time.Now())
 	}()
 
-	answer, took, err := e.callAsClient(ctx, args, root, session)
+	answer, took, err := e.callAsClaude(ctx, args, root, session)
 	if err != nil {
 		return took, err
 	}
@@ -105,7 +105,7 @@ func (e *examination) try(ctx context.Context, args []string) (took time.Duratio
 	if err := os.WriteFile(filepath.Join(root, "fixed"), nil, 0o600); err != nil {
 		return took, err
 	}
-	answer, _, err = e.callAsClient(ctx, args, root, session)
+	answer, _, err = e.callAsClaude(ctx, args, root, session)
 	if err == nil && answer.Blocks {
 		err = fmt.Errorf("a stop that should be allowed was blocked: %s", answer.Reason)
 	}
@@ -125,8 +125,8 @@ func inWords(a hook.Printed) string {
 	return "nothing"
 }
 
-// callAsClient runs a hook's command line as the client does.
-func (e *examination) callAsClient(ctx context.Context, args []string, root, session string) (hook.Printed, time.Duration, error) {
+// callAsClaude runs a hook's command line as Claude Code does.
+func (e *examination) callAsClaude(ctx context.Context, args []string, root, session string) (hook.Printed, time.Duration, error) {
 	payload, err := hook.Encode(&hook.StopPayload{Base: hook.Base{
 		SessionID:      session,
 		TranscriptPath: filepath.Join(root, "transcript.jsonl"),
@@ -141,7 +141,7 @@ func (e *examination) callAsClient(ctx context.Context, args []string, root, ses
 	result := process.Run(ctx, process.Command{
 		Args:    args,
 		Dir:     root,
-		Env:     e.clientEnviron(root, session),
+		Env:     e.claudeEnviron(root, session),
 		Stdin:   append(payload, '\n'),
 		Timeout: 30 * time.Second,
 		Lines:   5,

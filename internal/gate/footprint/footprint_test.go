@@ -30,9 +30,9 @@ var (
 	other = process.Identity{PID: 1000, Start: "2", Boot: "b"} // the number was used again
 )
 
-func update(t *testing.T, s Store, id string, client process.Identity, change func(*Session)) {
+func update(t *testing.T, s Store, id string, caller process.Identity, change func(*Session)) {
 	t.Helper()
-	check(t, s.Update(id, Beginning{Client: client}, noon, change))
+	check(t, s.Update(id, Beginning{Caller: caller}, noon, change))
 }
 
 func nothing(*Session) {}
@@ -48,7 +48,7 @@ func TestE13ClearResumeAndForkInheritTheSession(t *testing.T) {
 		update(t, s, "b", one, nothing)
 		got := s.Load("b")
 		want := &Session{
-			ID: "b", Origin: "a", Began: noon, Clients: []process.Identity{one}, Prompts: 2, ByPerson: 1,
+			ID: "b", Origin: "a", Began: noon, Callers: []process.Identity{one}, Prompts: 2, ByPerson: 1,
 			Roots: []string{"/p"}, Trees: map[string]Tree{"/p": {Baseline: "tree", Red: true}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -143,7 +143,7 @@ func TestManyHooksLoseNothing(t *testing.T) {
 	var calls sync.WaitGroup
 	for i := range 20 {
 		calls.Go(func() {
-			if err := s.Update("a", Beginning{Client: one}, noon, func(s *Session) { s.Visit(fmt.Sprint("/", i)); s.Prompts++ }); err != nil {
+			if err := s.Update("a", Beginning{Caller: one}, noon, func(s *Session) { s.Visit(fmt.Sprint("/", i)); s.Prompts++ }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -168,8 +168,8 @@ func TestVisitsAndClientsAreBounded(t *testing.T) {
 	if len(s.Roots) != maxRoots || s.Roots[0] != "/0" || s.Roots[maxRoots-1] != "/199" {
 		t.Errorf("%d roots: %q", len(s.Roots), s.Roots)
 	}
-	if len(s.Clients) != maxClients || s.Clients[maxClients-1].PID != 200 {
-		t.Errorf("clients %+v", s.Clients)
+	if len(s.Callers) != maxCallers || s.Callers[maxCallers-1].PID != 200 {
+		t.Errorf("clients %+v", s.Callers)
 	}
 }
 

@@ -28,14 +28,14 @@ type Session struct {
 	// changed before then, in a tree that the session was not seen in, is not its work.
 	Prompted time.Time `json:"prompted,omitzero"`
 	// Clients are the processes that have run the session, the latest last.
-	Clients []process.Identity `json:"clients,omitempty"`
+	Callers []process.Identity `json:"clients,omitempty"`
 	// Prompts counts all that were sent, and ByPerson those that a person wrote.
 	Prompts  int `json:"prompts,omitempty"`
 	ByPerson int `json:"by_person,omitempty"`
 	// Judged means that the last turn ended in a stop that was looked at, with nothing left
 	// running: what changes from then until the next prompt is a person's.
 	Judged bool `json:"judged,omitempty"`
-	// Scheduled are prompts that the agent has told the client to send later.
+	// Scheduled are prompts that the agent has told Claude Code to send later.
 	Scheduled []string `json:"scheduled,omitempty"`
 	// Roots are the projects in which the session has worked, the oldest first.
 	Roots []string `json:"roots,omitempty"`
@@ -87,11 +87,11 @@ const (
 	// maxRoots bounds what is remembered of an agent that wanders through a large tree. The
 	// first and the latest are the ones that matter.
 	maxRoots     = 64
-	maxClients   = 8
+	maxCallers   = 8
 	maxMade      = 500
 	maxPassed    = 100
 	maxScheduled = 64
-	// maxPrompt is more bytes than the client tells of a scheduled prompt, which it clips at a
+	// maxPrompt is more bytes than Claude Code tells of a scheduled prompt, which it clips at a
 	// thousand characters.
 	maxPrompt = 5000
 )
@@ -126,7 +126,7 @@ func (s *Session) Pass(head string) {
 	s.Passed = s.Passed[max(0, len(s.Passed)-maxPassed):]
 }
 
-// Schedule remembers the prompts that the client will send by itself.
+// Schedule remembers the prompts that Claude Code will send by itself.
 func (s *Session) Schedule(prompts []string) {
 	prompts = slices.DeleteFunc(prompts, func(text string) bool { return len(text) > maxPrompt })
 	s.Scheduled = prompts[:min(len(prompts), maxScheduled)]
@@ -141,12 +141,12 @@ func (s *Session) Stray(root string) {
 
 // RunBy remembers a client that runs the session. A fork begins under the old id, so the
 // same session may have two at a time.
-func (s *Session) RunBy(client process.Identity) {
-	if client.PID == 0 || slices.Contains(s.Clients, client) {
+func (s *Session) RunBy(caller process.Identity) {
+	if caller.PID == 0 || slices.Contains(s.Callers, caller) {
 		return
 	}
-	s.Clients = append(s.Clients, client)
-	s.Clients = s.Clients[max(0, len(s.Clients)-maxClients):]
+	s.Callers = append(s.Callers, caller)
+	s.Callers = s.Callers[max(0, len(s.Callers)-maxCallers):]
 }
 
 // SetTree changes what is known of a tree.

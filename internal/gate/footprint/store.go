@@ -56,7 +56,7 @@ func (s Store) Update(id string, by Beginning, now time.Time, change func(*Sessi
 	}
 	lock := statefile.Lock{Path: s.path(id) + lockfile.Suffix, Patience: lockPatience, What: "the session"}
 	return statefile.Update(context.Background(), s.path(id), lock, read, func(session **Session) error {
-		(*session).RunBy(by.Client)
+		(*session).RunBy(by.Caller)
 		change(*session)
 		return nil
 	})
@@ -72,8 +72,8 @@ func (s Store) begin(id string, by Beginning, now time.Time) *Session {
 
 // Beginning is what a session is known by that has a new id.
 type Beginning struct {
-	Client process.Identity // zero where the system does not tell
-	GoesOn bool             // the client says that it goes on from another, as after /clear
+	Caller process.Identity // zero where the system does not tell
+	GoesOn bool             // Claude Code says that it goes on from another, as after /clear
 	Root   string           // the project that it stands in
 	Whole  bool             // the agent has done nothing yet
 }
@@ -81,10 +81,10 @@ type Beginning struct {
 // follows reports whether a session goes on from another: it has the same client, which has
 // one conversation at a time. Where no client is known, its word and the project have to do.
 func (b Beginning) follows(s *Session) bool {
-	if b.Client.PID > 0 {
-		return slices.Contains(s.Clients, b.Client)
+	if b.Caller.PID > 0 {
+		return slices.Contains(s.Callers, b.Caller)
 	}
-	return b.GoesOn && len(s.Clients) == 0 && b.Root != "" && slices.Contains(s.Roots, b.Root)
+	return b.GoesOn && len(s.Callers) == 0 && b.Root != "" && slices.Contains(s.Roots, b.Root)
 }
 
 // Roots are the projects in which other sessions than those of an origin have worked.
@@ -99,7 +99,7 @@ func (s Store) Roots(origin string) (roots []string) {
 
 // before is the latest session that one with a new id goes on from.
 func (s Store) before(by Beginning, now time.Time) (latest *Session) {
-	if by.Client.PID == 0 && !by.GoesOn {
+	if by.Caller.PID == 0 && !by.GoesOn {
 		return nil
 	}
 	var at time.Time
@@ -137,7 +137,7 @@ func (s Store) read(path string) *Session {
 	return &session
 }
 
-// path is the session's file. The id is the client's, so it is hashed: nothing outside the
+// path is the session's file. The id is Claude Code's, so it is hashed: nothing outside the
 // directory is ever touched.
 func (s Store) path(id string) string {
 	return filepath.Join(s.dir, digest.Hex(id)[:24]+".json")

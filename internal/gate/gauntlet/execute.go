@@ -62,15 +62,15 @@ type execution struct {
 	n       int      // the number of the run
 	notes   []string // for the console
 	// unproven are the gates that run although they accept passes elsewhere, and why.
-	unproven []string
-	told     []string            // for the person, whatever the outcome
-	remarks  map[string][]string // on the agent's words, by job
-	clear    bool                // nothing is open after the run
-	mark     string              // an environment entry of all that the run starts
-	board    board               // of the gates that run
-	history  ledger.Finishes
-	proving  time.Duration
-	looking  time.Duration
+	unproven  []string
+	forPerson []string            // for the person, whatever the outcome
+	remarks   map[string][]string // on the agent's words, by job
+	clear     bool                // nothing is open after the run
+	mark      string              // an environment entry of all that the run starts
+	board     board               // of the gates that run
+	history   ledger.Finishes
+	proving   time.Duration
+	looking   time.Duration
 }
 
 func newExecution(o Options) *execution {
@@ -94,7 +94,7 @@ func newExecution(o Options) *execution {
 	}
 
 	if o.Limit.Shortened > 0 {
-		e.told = append(e.told, fmt.Sprintf("the settings of Claude Code give stopgate's hook only %s, less than it was installed with (see: stopgate doctor)", o.Limit.Shortened))
+		e.forPerson = append(e.forPerson, fmt.Sprintf("the settings of Claude Code give stopgate's hook only %s, less than it was installed with (see: stopgate doctor)", o.Limit.Shortened))
 	}
 	if o.Console != nil {
 		e.console.to = []io.Writer{o.Console}
@@ -104,8 +104,8 @@ func newExecution(o Options) *execution {
 
 func (e *execution) run(ctx context.Context) Result {
 	for {
-		v, r, over := e.before(ctx)
-		if over {
+		v, r, decided := e.before(ctx)
+		if decided {
 			return r
 		}
 		if r, withheld := withheldBefore(e.Project); withheld {
@@ -145,7 +145,7 @@ func (e *execution) waits(v *view) bool {
 }
 
 // before looks at what there is, and answers where no gate has to run.
-func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
+func (e *execution) before(ctx context.Context) (v *view, r Result, decided bool) {
 	v = &view{}
 	var err error
 	if v.state, err = e.ledger.Read(); err != nil {
@@ -153,7 +153,7 @@ func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
 		v.state.Damaged = true
 	}
 	if err := e.look(ctx, v); err != nil {
-		if r, over := e.ended(ctx, v, err); over {
+		if r, decided := e.ended(ctx, v, err); decided {
 			return v, r, true
 		}
 		v.unseen = err
@@ -161,8 +161,8 @@ func (e *execution) before(ctx context.Context) (v *view, r Result, over bool) {
 	if e.untouched(v) {
 		return v, e.unchanged(ctx, v), true
 	}
-	r, over = e.withoutRunning(ctx, v)
-	return v, r, over
+	r, decided = e.withoutRunning(ctx, v)
+	return v, r, decided
 }
 
 // untouched reports whether the agent has nothing to answer for: the tree is the one that
@@ -216,7 +216,7 @@ func (e *execution) useSpareLogs(why error) bool {
 	if e.logs.Path() == spare.Path() {
 		return false
 	}
-	e.told = append(e.told, fmt.Sprintf("%v; the logs of this run are in %s", why, spare.Path()))
+	e.forPerson = append(e.forPerson, fmt.Sprintf("%v; the logs of this run are in %s", why, spare.Path()))
 	e.logs = spare
 	return true
 }

@@ -86,7 +86,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 
 	v := stop.Verdict(&r)
 	if v.Status != keeper.WouldBlock {
-		v.Message = told(&r, quiet(call.Global, tree.Project))
+		v.Message = personMessage(&r, quiet(call.Global, tree.Project))
 	}
 	if elsewhere {
 		v = v.About(tree.Project.Root)

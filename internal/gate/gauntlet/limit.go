@@ -11,7 +11,7 @@ type Limit struct {
 	// Configured means that stop_hook.deadline says so; otherwise it is what the installed
 	// hook leaves.
 	Configured bool
-	// Shortened is what the client's settings grant the hook where that is less than what it
+	// Shortened is what Claude Code's settings grant the hook where that is less than what it
 	// was installed with; zero where they do not. An agent can write such settings.
 	Shortened time.Duration
 }

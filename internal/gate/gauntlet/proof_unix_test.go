@@ -74,11 +74,11 @@ func TestAllGatesHaveToRunForAPass(t *testing.T) {
 		GateNotStarted:  InfrastructureError,
 	} {
 		r := Result{Gates: []GateResult{job.result(GatePassed, ""), job.result(outcome, "")}}
-		if got := e.status(&r, ledger.Outcome{}); got != want {
+		if got := e.status(&r, ledger.Conclusion{}); got != want {
 			t.Errorf("with a gate that is %s: %s, want %s", outcome, got, want)
 		}
 		r.Warnings = []string{"w"}
-		if got := e.status(&r, ledger.Outcome{}); got == Passed || want == InfrastructureError && got != want {
+		if got := e.status(&r, ledger.Conclusion{}); got == Passed || want == InfrastructureError && got != want {
 			t.Errorf("with a gate that is %s, and a warning: %s", outcome, got)
 		}
 	}

@@ -56,7 +56,7 @@ func (e *execution) withoutRunning(ctx context.Context, v *view) (Result, bool) 
 
 // result begins the result of a run with what was seen.
 func (e *execution) result(v *view) Result {
-	r := Result{Tree: v.tree.Mark(), Base: v.position.Base, MergeBase: v.position.MergeBase, Notes: e.notes, Told: slices.Clone(e.told), MaxRetries: e.Project.Config.Gauntlet.MaxRetries, Gates: []GateResult{}}
+	r := Result{Tree: v.tree.Mark(), Base: v.position.Base, MergeBase: v.position.MergeBase, Notes: e.notes, Told: slices.Clone(e.forPerson), MaxRetries: e.Project.Config.Gauntlet.MaxRetries, Gates: []GateResult{}}
 	if v.chosen != nil {
 		r.Changed = v.chosen.changed
 		if len(v.chosen.aside) > 0 {

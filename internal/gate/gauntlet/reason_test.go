@@ -145,7 +145,7 @@ func TestE19WhatThePersonIsToldIsALine(t *testing.T) {
 		{Status: NoApplicableGates, Told: []string{"open /p\nforged: no"}},
 		{Status: InfrastructureError, Message: "open /p\nforged: no\x1b[2J", Told: []string{"t"}},
 	} {
-		if got := told(&r, false); strings.ContainsAny(got, "\n\x1b") || !strings.HasPrefix(got, "open /p forged: no") {
+		if got := personMessage(&r, false); strings.ContainsAny(got, "\n\x1b") || !strings.HasPrefix(got, "open /p forged: no") {
 			t.Errorf("told %q", got)
 		}
 	}

@@ -17,27 +17,27 @@ func (e *execution) record(ctx context.Context, v *view, r *Result, gone []strin
 		Removed: gone,
 		Gates:   e.gateRuns(ctx, v, r),
 	}
-	outcome, known := e.enter(ctx, run, v.toRemember(), r)
+	conclusion, known := e.enter(ctx, run, v.toRemember(), r)
 	if !known {
 		// What failed has failed; it is only not counted. Where every stop counts as
-		// the first, the client's flag ends the loop.
-		outcome = ledger.Outcome{Failed: len(r.with(GateFailed)) > 0}
+		// the first, Claude Code's flag ends the loop.
+		conclusion = ledger.Conclusion{Failed: len(r.with(GateFailed)) > 0}
 	}
 	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(ctx, e.endings(r)); err != nil {
 		r.Notes = append(r.Notes, err.Error())
 	}
-	r.Warnings = append(r.Warnings, outcome.Warnings...)
-	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit
-	e.clear = len(outcome.StillOpen) == 0 && known
-	r.Status = e.status(r, outcome)
+	r.Warnings = append(r.Warnings, conclusion.Warnings...)
+	r.Failures, r.NewLimit = conclusion.Failures, conclusion.NewLimit
+	e.clear = len(conclusion.StillOpen) == 0 && known
+	r.Status = e.status(r, conclusion)
 }
 
 // enter puts a run into the ledger, and a look where it is not nil. What cannot be written is noted.
-func (e *execution) enter(ctx context.Context, run ledger.Run, look *ledger.Look, r *Result) (outcome ledger.Outcome, known bool) {
+func (e *execution) enter(ctx context.Context, run ledger.Run, look *ledger.Look, r *Result) (conclusion ledger.Conclusion, known bool) {
 	run.Now, run.MaxRetries = e.Now(), e.Project.Config.Gauntlet.MaxRetries
 	run.Answers, run.Prompt, run.Session = e.Answers && !e.Observe, e.Prompt, e.Session
 	err := e.ledger.Update(ctx, func(state *ledger.State) error {
-		outcome = state.Record(run)
+		conclusion = state.Record(run)
 		if look != nil {
 			state.Look = look
 		}
@@ -46,7 +46,7 @@ func (e *execution) enter(ctx context.Context, run ledger.Run, look *ledger.Look
 	if err != nil {
 		r.Notes = append(r.Notes, "cannot write the ledger, so this run is not recorded: "+err.Error())
 	}
-	return outcome, err == nil
+	return conclusion, err == nil
 }
 
 // endings are the gates that have ended by themselves.
@@ -111,19 +111,19 @@ func (e *execution) proverAfter(ctx context.Context, v *view, r *Result) *prover
 }
 
 // status is what the results come to.
-func (e *execution) status(r *Result, outcome ledger.Outcome) Status {
+func (e *execution) status(r *Result, conclusion ledger.Conclusion) Status {
 	// A gate that is red and could not run now is still red.
 	for i := range r.Gates {
 		g := &r.Gates[i]
-		if g.Outcome != GateFailed && slices.ContainsFunc(outcome.StillOpen, g.job.standsFor) {
+		if g.Outcome != GateFailed && slices.ContainsFunc(conclusion.StillOpen, g.job.standsFor) {
 			g.Message += "; it failed before and has not passed since"
 			g.Outcome = GateFailed
 		}
 	}
 	switch {
-	case outcome.LimitReached:
+	case conclusion.LimitReached:
 		return RetryLimitExceeded
-	case outcome.Failed:
+	case conclusion.Failed:
 		return Failed
 	case len(r.with(GateCouldNotRun, GateNotStarted)) > 0:
 		return InfrastructureError

@@ -171,7 +171,7 @@ func unsettled(violations []review.Violation) []review.Violation {
 func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []review.Violation) (files []string, log string) {
 	rest := slices.Clone(open)
 	for i, slot := range slices.Backward(slots) {
-		file := review.File{Adapter: slot.Adapter, Timestamp: g.Now(), Status: outcomeOf(slot), RawOutput: slot.Raw}
+		file := review.File{Adapter: slot.Adapter, Timestamp: g.Now(), Status: statusOf(slot), RawOutput: slot.Raw}
 		for _, v := range slices.Backward(rest) {
 			said := slices.ContainsFunc(slot.Answer.Violations, func(found review.Violation) bool { return found.ID == v.ID })
 			if said || i == 0 {
@@ -197,7 +197,7 @@ func (g gateRunner) reviewFiles(job *Job, slots []review.SlotResult, open []revi
 	return files, log
 }
 
-func outcomeOf(slot review.SlotResult) review.Outcome {
+func statusOf(slot review.SlotResult) review.Status {
 	switch {
 	case slot.Err != nil:
 		return review.Error

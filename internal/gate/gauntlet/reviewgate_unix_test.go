@@ -350,7 +350,7 @@ func TestReviewsWithoutABase(t *testing.T) {
 	if len(r.Told) != 1 || !strings.HasPrefix(r.Told[0], tells) {
 		t.Errorf("told %q", r.Told)
 	}
-	if got := told(&r, true); !strings.HasPrefix(got, tells) {
+	if got := personMessage(&r, true); !strings.HasPrefix(got, tells) {
 		t.Errorf("the person sees %q", got)
 	}
 	if r := s.want(Passed); len(r.Told) > 0 {

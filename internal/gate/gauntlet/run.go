@@ -15,7 +15,7 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	if why := e.changedContext(ctx, v); why != "" {
 		if err := e.autoClean(ctx, why); err != nil {
 			// The gates can run all the same.
-			e.told = append(e.told, "cannot archive the logs of earlier work: "+err.Error())
+			e.forPerson = append(e.forPerson, "cannot archive the logs of earlier work: "+err.Error())
 		}
 	}
 	if state, err := e.ledger.Read(); err == nil { // others may have written before we had the lock
@@ -101,7 +101,7 @@ func (e *execution) cannotRun(ctx context.Context, v *view, why string) Result {
 	return e.announce(r)
 }
 
-// robbed reports whether the time is over because the client's settings grant less of it than the
+// robbed reports whether the time is over because Claude Code's settings grant less of it than the
 // hook was installed with. An agent can write these: what it left no time for is red.
 func (e *execution) robbed(ctx context.Context) bool {
 	return e.Limit.Shortened > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded)

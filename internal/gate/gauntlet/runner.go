@@ -61,7 +61,7 @@ func runExternal(ctx context.Context, o Options, runner []string) (result Result
 	if r.Interrupted = errors.Is(ctx.Err(), context.Canceled); !r.Interrupted {
 		e.recordRunner(ctx, &r, runner)
 	}
-	r.Message, r.Told = runnerMessage(&r), e.told
+	r.Message, r.Told = runnerMessage(&r), e.forPerson
 	return r
 }
 
@@ -86,7 +86,7 @@ func (e *execution) startRunner(ctx context.Context, runner []string, log io.Wri
 
 	ended := ledger.Finishes{runnerJob: {At: e.Now().UTC(), In: p.Duration, Command: hashOf(runner)}}
 	if err := ledger.OpenHistory(e.StateDir, e.Project.Root).Add(context.WithoutCancel(ctx), ended); err != nil {
-		e.told = append(e.told, err.Error())
+		e.forPerson = append(e.forPerson, err.Error())
 	}
 	status := classify(p.OK(), phrases)
 	gate.Outcome = GatePassed
@@ -130,18 +130,18 @@ func (e *execution) recordRunner(ctx context.Context, r *Result, runner []string
 	ctx = context.WithoutCancel(ctx)
 	tree, _ := e.tree.Tree(ctx) // without an id it counts as changed
 	g := &r.Gates[0]
-	outcome, known := e.enter(ctx, ledger.Run{Tree: tree.ID, Gates: []ledger.GateRun{{
+	conclusion, known := e.enter(ctx, ledger.Run{Tree: tree.ID, Gates: []ledger.GateRun{{
 		Job: runnerJob, Kind: string(KindCheck), Name: runnerJob, Definition: strings.Join(runner, "\x00"),
 		Result: ledger.Result(g.Outcome), Message: g.Message, Log: g.Log, Kept: g.kept,
 	}}}, nil, r)
 	if !known {
 		return
 	}
-	r.Failures, r.NewLimit = outcome.Failures, outcome.NewLimit
+	r.Failures, r.NewLimit = conclusion.Failures, conclusion.NewLimit
 	switch {
-	case outcome.LimitReached && outcome.Failed:
+	case conclusion.LimitReached && conclusion.Failed:
 		r.Status = RetryLimitExceeded
-	case outcome.Failed && r.Status == InfrastructureError:
+	case conclusion.Failed && r.Status == InfrastructureError:
 		r.Status, g.Outcome = Failed, GateFailed
 		g.Message += "; it failed before and has not passed since"
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // denial is why a PreToolUse command denies the tool; empty when it does not. It
-// may say so as the client's own hooks do: by exit code 2, or by JSON on
+// may say so as Claude Code's own hooks do: by exit code 2, or by JSON on
 // standard output with any exit code.
 func denial(r process.Result) string {
 	if r.Err != nil || r.Canceled || r.TimedOut {

@@ -112,7 +112,7 @@ type Call struct {
 	ID       string
 	Journal  *journal.Journal
 	Received journal.Position // behind it; zero where it could not be written
-	// Shortened is how long the client waits for the hook where its settings say less than the
+	// Shortened is how long Claude Code waits for the hook where its settings say less than the
 	// installed entry; zero where they do not.
 	Shortened time.Duration
 	// BlockedBefore means that the keeper that is asked has blocked this prompt
@@ -160,7 +160,7 @@ type Tree struct {
 
 // Keeper looks at calls. An implementation
 //   - MUST return soon after ctx ends; what it started ends with it,
-//   - MUST NOT write to standard output: the chain alone answers the client,
+//   - MUST NOT write to standard output: the chain alone answers Claude Code,
 //   - may panic: the chain takes that for "could not run".
 type Keeper interface {
 	// Name is one word for the journal and for messages.

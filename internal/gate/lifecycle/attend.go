@@ -24,7 +24,7 @@ import (
 // for what the agent itself asks: its dialog is on the screen, and nothing is held up.
 const firstPatience = 10 * time.Second
 
-// Attends reports whether Attend has anything to do in a call: the client of an agent is
+// Attends reports whether Attend has anything to do in a call: the Claude Code of an agent is
 // about to ask a person. Questions and plans come as permissions too, while their dialog
 // is on the screen already: so a person can answer here and there.
 func (k *Keeper) Attends(call *keeper.Call) bool {
@@ -37,8 +37,8 @@ func (k *Keeper) Attends(call *keeper.Call) bool {
 }
 
 // Attend puts what an agent's client asks to a person, by way of the daemon, and adds the
-// person's answer to the answer that is given to the client. It waits until there is one, or
-// until nobody needs one any more, or until ctx ends: then the client's own dialog stays.
+// person's answer to the answer that is given to Claude Code. It waits until there is one, or
+// until nobody needs one any more, or until ctx ends: then Claude Code's own dialog stays.
 func (k *Keeper) Attend(ctx context.Context, call *keeper.Call, answer hook.Answer) (hook.Answer, keeper.Verdict) {
 	a, _ := k.agentOf(call) // as Attends has seen
 	payload := call.Payload.(*hook.PermissionRequestPayload)
@@ -114,7 +114,7 @@ var (
 // Why nobody waits for an answer any more although nobody told us.
 var (
 	errAnsweredThere = errors.New("answered in the terminal")
-	errClientGone    = errors.New("the agent's Claude Code has exited")
+	errClaudeGone    = errors.New("the agent's Claude Code has exited")
 )
 
 // await asks for the answer until there is one. The daemon may be started anew meanwhile.
@@ -146,7 +146,7 @@ func (p *prompt) await(ctx context.Context, through journal.Position) (daemonapi
 
 // ending is why a context ended.
 func ending(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause == errAnsweredThere || cause == errClientGone {
+	if cause := context.Cause(ctx); cause == errAnsweredThere || cause == errClaudeGone {
 		return cause
 	}
 	return ctx.Err() // a signal is a cause of its own
@@ -155,7 +155,7 @@ func ending(ctx context.Context) error {
 // quietly reports whether a person need not hear why nobody waits any more.
 func quietly(why error) bool {
 	switch why { // and not what wraps it: a daemon that hangs is told
-	case context.Canceled, context.DeadlineExceeded, errAnsweredThere, errClientGone:
+	case context.Canceled, context.DeadlineExceeded, errAnsweredThere, errClaudeGone:
 		return true
 	}
 	return false
@@ -178,7 +178,7 @@ func (p *prompt) gone() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// failed leaves the client's own dialog as it is. The daemon is told that nobody waits here
+// failed leaves Claude Code's own dialog as it is. The daemon is told that nobody waits here
 // any more, and the person where nothing could be asked at all.
 func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verdict) {
 	v := keeper.Verdict{Status: "withdrawn", Summary: why.Error()}
@@ -215,7 +215,7 @@ func (p *prompt) leave() {
 	}
 }
 
-// settle makes a person's answer the client's.
+// settle makes a person's answer Claude Code's.
 func (p *prompt) settle(answer hook.Answer, payload *hook.PermissionRequestPayload, r daemonapi.Reply) (hook.Answer, keeper.Verdict) {
 	_ = p.agent.forget(p.ref) // the next stop does it otherwise
 	v := keeper.Verdict{Status: "answered", Summary: "a person answered"}
@@ -227,7 +227,7 @@ func (p *prompt) settle(answer hook.Answer, payload *hook.PermissionRequestPaylo
 	case agentdir.Plan:
 		switch r.Option {
 		case "accept":
-			// The client takes the plan from its file; without an input newer ones do not
+			// Claude Code takes the plan from its file; without an input newer ones do not
 			// take the answer.
 			return answer.Permit().Input(json.RawMessage(`{}`)), v
 		case "revise":

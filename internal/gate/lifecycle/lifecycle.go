@@ -27,7 +27,7 @@ type Keeper struct {
 	StateDir string
 	Daemon   func() *daemonapi.Client // made only where it is asked
 	Program  func() string            // by which an agent signals: an absolute path
-	Parent   func() int               // the process that calls the hook: the client, or its shell
+	Parent   func() int               // the process that calls the hook: Claude Code, or its shell
 	Now      func() time.Time
 	Stderr   io.Writer
 }

@@ -36,7 +36,7 @@ func newToolUse(payload *hook.PermissionRequestPayload, kind string) *toolUse {
 	return u
 }
 
-// telling is what of an input tells a use from others. The client adds to that of
+// telling is what of an input tells a use from others. Claude Code adds to that of
 // questions, and of plans there is one at a time.
 func (u *toolUse) telling(use hook.ToolUse) (input any) {
 	switch u.kind {
@@ -104,7 +104,7 @@ func (u *toolUse) use(message, id string) {
 // noticeEvery is how often the transcript is looked at while somebody waits.
 const noticeEvery = time.Second
 
-// lookout finds out why nobody needs an answer any more; nil while somebody does. The client
+// lookout finds out why nobody needs an answer any more; nil while somebody does. Claude Code
 // tells no hook that a person has answered its own dialog, but its conversation goes on
 // then; and a client that was killed, and older ones that end, leave their hooks alone.
 func (p *prompt) lookout(payload *hook.PermissionRequestPayload) func() error {
@@ -113,7 +113,7 @@ func (p *prompt) lookout(payload *hook.PermissionRequestPayload) func() error {
 	return func() error {
 		switch {
 		case p.keeper.Parent() != parent:
-			return errClientGone
+			return errClaudeGone
 		// A subagent's conversation is elsewhere: there its stop has to do.
 		case payload.AgentID == "" && use.settled():
 			return errAnsweredThere

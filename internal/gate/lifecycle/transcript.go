@@ -17,13 +17,13 @@ const tailSize = 64 << 10
 
 // apiFault is an error of the API in which a turn ended.
 type apiFault struct {
-	word string // the client's
+	word string // Claude Code's
 	text string
 }
 
-// apiError looks whether the turn ended in an error of the API. The client has an event of
+// apiError looks whether the turn ended in an error of the API. Claude Code has an event of
 // its own for that, but not in all versions and not for all errors. The transcript lags, so
-// its end may be an older turn's: then the client says something else was said last.
+// its end may be an older turn's: then Claude Code says something else was said last.
 func (k *Keeper) apiError(call *keeper.Call) (apiFault, bool) {
 	p, ok := call.Payload.(*hook.StopPayload)
 	if !ok {

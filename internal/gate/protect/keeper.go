@@ -160,18 +160,18 @@ func verdict(mayBlock bool, s sight, m *memory) keeper.Verdict {
 
 // asks allows a stop, tells the person, and leaves it to a pipeline to ask.
 func asks(s sight, isNew bool) keeper.Verdict {
-	var told []string
+	var texts []string
 	switch {
 	case len(s.touches) == 0:
 	case isNew:
-		told = append(told, "protected files were changed:\n"+list(s.touches)+"\nReview and approve them with: stopgate approve")
+		texts = append(texts, "protected files were changed:\n"+list(s.touches)+"\nReview and approve them with: stopgate approve")
 	default:
-		told = append(told, plain.Count(len(s.touches), "protected file")+" not approved yet, see: stopgate approve --list")
+		texts = append(texts, plain.Count(len(s.touches), "protected file")+" not approved yet, see: stopgate approve --list")
 	}
 	if s.fault != "" {
-		told = append(told, incomparable+s.fault+"; repair the repository")
+		texts = append(texts, incomparable+s.fault+"; repair the repository")
 	}
-	return keeper.Verdict{Outcome: keeper.Failed, Status: Asks, Message: strings.Join(told, "\n"), Summary: s.summary()}
+	return keeper.Verdict{Outcome: keeper.Failed, Status: Asks, Message: strings.Join(texts, "\n"), Summary: s.summary()}
 }
 
 const incomparable = "protected files cannot be compared: "

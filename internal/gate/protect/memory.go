@@ -11,7 +11,7 @@ import (
 )
 
 // memory is what a session was told of a project. A block counts when it is written down,
-// before the client hears of it: the worst that a kill can do is to leave a block unsaid.
+// before Claude Code hears of it: the worst that a kill can do is to leave a block unsaid.
 type memory struct {
 	Version int    `json:"v"`
 	Root    string `json:"root"`

@@ -96,7 +96,7 @@ func pruneAnswers(stateDir string, now time.Time) {
 
 // adopted is the answer that another call gave to the same stop: to the same payload, and
 // after this call had begun, or just before to an entry that is not this one's. Other answers are of an
-// earlier stop, however alike: the client calls each entry once for a stop.
+// earlier stop, however alike: Claude Code calls each entry once for a stop.
 func (t *turn) adopted(start, now time.Time) (answer given, found bool) {
 	if t == nil {
 		return given{}, false
@@ -117,7 +117,7 @@ func (t *turn) adopted(start, now time.Time) (answer given, found bool) {
 // began. To judge that once more costs little, because of the proofs.
 func (g given) outdated(start time.Time) bool { return g.Decision != "block" && !g.At.After(start) }
 
-// together is how far apart two calls for one stop may begin. The client starts them at once, but a plugin's
+// together is how far apart two calls for one stop may begin. Claude Code starts them at once, but a plugin's
 // was seen to begin only when the other one, with a fast gate, had been answered.
 const together = 10 * time.Second
 
@@ -170,7 +170,7 @@ func (c *call) outwaited(ctx context.Context, kc *keeper.Call) Judgement {
 	if len(c.applying(kc)) == 0 {
 		return Judgement{Blocked: -1}
 	}
-	rest := c.timeout(kc.Payload, kc.Project) - c.Now().Sub(c.start) // before the client ends us
+	rest := c.timeout(kc.Payload, kc.Project) - c.Now().Sub(c.start) // before Claude Code ends us
 	ctx, cancel := context.WithTimeout(ctx, rest/2)
 	defer cancel()
 	const what = "another stopgate hook was still checking this stop when this one timed out"

@@ -165,7 +165,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 				case gauntlet.Failed:
 					t.Red, t.Missed, t.Observed = true, false, c.observed(kc, tree.Root)
 					t.Stand(tree.Root)
-					s.Told = slices.DeleteFunc(s.Told, func(told string) bool { return told == toldAs(removedStatus, paths.Canonical(tree.Root)) })
+					s.Told = slices.DeleteFunc(s.Told, func(told string) bool { return told == toldKey(removedStatus, paths.Canonical(tree.Root)) })
 				case gauntlet.RetryLimitExceeded:
 				default:
 					s.Judged = false

@@ -22,7 +22,7 @@ import (
 type Chain struct {
 	Keepers []keeper.Keeper // those that apply
 	Counter Counter
-	Cap     int           // blocks of one turn that the client honours; 0 means no limit
+	Cap     int           // blocks of one turn that Claude Code honours; 0 means no limit
 	Grace   time.Duration // how long a keeper may take to come back after its time is over
 	Now     func() time.Time
 	Log     func(format string, args ...any) // for what only a developer wants to know
@@ -93,7 +93,7 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 	return j
 }
 
-// callFor is the call as one keeper sees it. The client's flag is also set when
+// callFor is the call as one keeper sees it. Claude Code's flag is also set when
 // another keeper blocked, and for reasons that are no block at all.
 func (c *Chain) callFor(call *keeper.Call, k keeper.Keeper) *keeper.Call {
 	if !stopHookActive(call.Payload) {
@@ -153,7 +153,7 @@ func (c *Chain) await(ctx context.Context, k keeper.Keeper, call *keeper.Call) k
 
 // overrun names the reason why some keepers could not finish. A verdict that was
 // ready stands. Gates that have less time than the hook was installed with are red:
-// the client's settings grant less, and an agent can write these.
+// Claude Code's settings grant less, and an agent can write these.
 func overrun(ctx context.Context, call *keeper.Call, v keeper.Verdict, keepers ...string) keeper.Verdict {
 	if ctx.Err() == nil || v.Outcome != keeper.CouldNotRun {
 		return v
@@ -174,7 +174,7 @@ func overrun(ctx context.Context, call *keeper.Call, v keeper.Verdict, keepers .
 }
 
 // refusal is why a keeper may not block this turn once more; empty when it may.
-// The block is counted before the client hears of it.
+// The block is counted before Claude Code hears of it.
 func (c *Chain) refusal(call *keeper.Call, k keeper.Keeper) string {
 	if !call.Event().Loops() {
 		return ""
@@ -214,7 +214,7 @@ func (c *Chain) exhausted(blocks map[string]int, k keeper.Keeper) string {
 
 func turnOf(payload hook.Payload) Turn {
 	base := payload.Common()
-	return Turn{Session: base.SessionID, Prompt: base.PromptID, Agent: base.AgentID}
+	return Turn{Session: base.SessionID, Prompt: base.PromptID, Subagent: base.AgentID}
 }
 
 func stopHookActive(payload hook.Payload) bool {

@@ -16,9 +16,9 @@ import (
 
 // Turn is what blocks are counted for: one prompt of one agent.
 type Turn struct {
-	Session string
-	Prompt  string
-	Agent   string // empty for the main agent
+	Session  string
+	Prompt   string
+	Subagent string // empty for the main agent
 }
 
 // Counter keeps, on disk, how often each keeper blocked each turn. It is what
@@ -30,10 +30,10 @@ func NewCounter(stateDir string) Counter { return Counter{filepath.Join(stateDir
 
 // tally is the count of one turn.
 type tally struct {
-	Prompt string         `json:"prompt"`
-	Agent  string         `json:"agent,omitempty"`
-	Blocks map[string]int `json:"blocks"` // by keeper
-	Last   time.Time      `json:"last"`
+	Prompt   string         `json:"prompt"`
+	Subagent string         `json:"agent,omitempty"`
+	Blocks   map[string]int `json:"blocks"` // by keeper
+	Last     time.Time      `json:"last"`
 }
 
 const (
@@ -56,7 +56,7 @@ func (c Counter) Claim(turn Turn, fresh bool, keeper string, now time.Time, refu
 	lock := statefile.Lock{Path: filepath.Join(c.dir, lockName), Patience: lockPatience, What: "the block counter"}
 	read := func() ([]tally, error) { return c.load(turn.Session) }
 	err = statefile.Update(context.Background(), c.path(turn.Session), lock, read, func(tallies *[]tally) error {
-		t := tally{Prompt: turn.Prompt, Agent: turn.Agent, Blocks: map[string]int{}}
+		t := tally{Prompt: turn.Prompt, Subagent: turn.Subagent, Blocks: map[string]int{}}
 		if i := slices.IndexFunc(*tallies, func(t tally) bool { return t.of(turn) }); i >= 0 {
 			if !fresh {
 				t = (*tallies)[i]
@@ -95,7 +95,7 @@ func (c Counter) Forget(session string, now time.Time) {
 	disk.Prune(c.dir, now.Add(-30*24*time.Hour), isLock)
 }
 
-func (t tally) of(turn Turn) bool { return t.Prompt == turn.Prompt && t.Agent == turn.Agent }
+func (t tally) of(turn Turn) bool { return t.Prompt == turn.Prompt && t.Subagent == turn.Subagent }
 
 // load takes a file that was damaged from outside for none: the next block writes it anew.
 func (c Counter) load(session string) ([]tally, error) {

@@ -27,7 +27,7 @@ func blocks(t *testing.T, c Counter, turn Turn) map[string]int {
 func TestCounterIsAMap(t *testing.T) {
 	turns := rapid.Custom(func(t *rapid.T) Turn {
 		pick := func(name string) string { return rapid.SampledFrom([]string{"", "a", "../x", "ü\n"}).Draw(t, name) }
-		return Turn{Session: pick("session"), Prompt: pick("prompt"), Agent: pick("agent")}
+		return Turn{Session: pick("session"), Prompt: pick("prompt"), Subagent: pick("agent")}
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		state := t.TempDir()
@@ -70,7 +70,7 @@ func TestCounterKeepsTheTurnsThatAreStillBlocked(t *testing.T) {
 	c := NewCounter(t.TempDir())
 	main := Turn{Session: "s", Prompt: "p"}
 	for i := range 2 * maxTallies {
-		check(t, c.Add(Turn{Session: "s", Prompt: "p", Agent: fmt.Sprint(i)}, "guard", time.Now()))
+		check(t, c.Add(Turn{Session: "s", Prompt: "p", Subagent: fmt.Sprint(i)}, "guard", time.Now()))
 		if i%16 == 0 {
 			check(t, c.Add(main, "guard", time.Now()))
 		}
@@ -78,7 +78,7 @@ func TestCounterKeepsTheTurnsThatAreStillBlocked(t *testing.T) {
 	if got := blocks(t, c, main)["guard"]; got != 2*maxTallies/16 {
 		t.Errorf("got %d, want %d: a crowd of subagents made the main agent's count start anew", got, 2*maxTallies/16)
 	}
-	newest := Turn{Session: "s", Prompt: "p", Agent: fmt.Sprint(2*maxTallies - 1)}
+	newest := Turn{Session: "s", Prompt: "p", Subagent: fmt.Sprint(2*maxTallies - 1)}
 	if got := blocks(t, c, newest)["guard"]; got != 1 {
 		t.Errorf("the newest turn has %d blocks, want 1", got)
 	}

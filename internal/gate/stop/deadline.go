@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// margin is what a hook leaves of the client's timeout. The client takes a hook
+// margin is what a hook leaves of Claude Code's timeout. Claude Code takes a hook
 // that it had to end for one that allowed, even if a block was printed already,
 // so we answer before.
 const margin = 15 * time.Second
@@ -20,7 +20,7 @@ func Budget(timeout time.Duration) time.Duration {
 // process group takes milliseconds, but the machine may be busy. The rest is for the answer.
 func grace(timeout time.Duration) time.Duration { return (timeout - Budget(timeout)) / 2 }
 
-// blockCap is how many blocks in a row the client honours. It counts anew when
+// blockCap is how many blocks in a row Claude Code honours. It counts anew when
 // the agent calls a tool; we do not see that and count them all. 0 is no limit.
 func (s *Service) blockCap() int {
 	const standard = 8

@@ -42,7 +42,7 @@ func (scene *scene) onStage() *stage {
 	t, s := scene.t, &stage{scene: scene}
 	t.Helper()
 	s.env = append(s.env, "CLAUDE_CODE_ENTRYPOINT=cli", "TMUX=/nowhere/s,7,0", "TMUX_PANE=%3")
-	check(t, presence.NewBook(s.state).Store(presence.Client{Session: session, Socket: "/nowhere/s", PID: 7, Pane: "%3", State: presence.Busy}))
+	check(t, presence.NewBook(s.state).Store(presence.Instance{Session: session, Socket: "/nowhere/s", PID: 7, Pane: "%3", State: presence.Busy}))
 	configDir := t.TempDir()
 	write(t, filepath.Join(configDir, "agent-registry.json"), `{"agents":[{"agent_id":"warden","session_name":"warden-main-4","answers":[{"question":"*","answer":"Blue"}]}]}`)
 	s.driver = &driver.Driver{

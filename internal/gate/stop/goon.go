@@ -24,7 +24,7 @@ func (c *call) goOn(ctx context.Context, kc *keeper.Call, place Place, session *
 	return c.attend(ctx, kc, answer, rec)
 }
 
-// drive has the client's queue and its agent seen to, after a call that nobody
+// drive has Claude Code's queue and its agent seen to, after a call that nobody
 // objected to. Whatever breaks there, the call is answered. held means that a person has to
 // decide before anything goes on.
 func (c *call) drive(ctx context.Context, payload hook.Payload, held bool) (report driver.Report) {
@@ -56,7 +56,7 @@ func (c *call) oursBlocked(payload hook.Payload) bool {
 }
 
 // attend has a person answer what an agent's client asks, where nobody has objected to it.
-// Whatever breaks there, the client's own dialog is on the screen.
+// Whatever breaks there, Claude Code's own dialog is on the screen.
 func (c *call) attend(ctx context.Context, kc *keeper.Call, answer hook.Answer, rec *event.Record) (out hook.Answer) {
 	if c.Lifecycle == nil || !c.Lifecycle.Attends(kc) {
 		return answer

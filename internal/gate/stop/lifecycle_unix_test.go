@@ -31,8 +31,8 @@ import (
 
 const agentID = "0190-agent"
 
-// plane stands in for the daemon.
-type plane struct {
+// fakeDaemon stands in for the daemon.
+type fakeDaemon struct {
 	t      *testing.T
 	socket string
 	stop   func() // nobody listens any more when it returns
@@ -46,8 +46,8 @@ type plane struct {
 	failure  *daemonapi.Failure   // in place of a reply
 }
 
-func newPlane(t *testing.T, state string) *plane {
-	p := &plane{
+func newFakeDaemon(t *testing.T, state string) *fakeDaemon {
+	p := &fakeDaemon{
 		t: t, socket: filepath.Join(state, "daemon.sock"), signaled: map[string]string{},
 		replies: make(chan daemonapi.Reply), waiting: make(chan string, 100),
 	}
@@ -56,7 +56,7 @@ func newPlane(t *testing.T, state string) *plane {
 	return p
 }
 
-func (p *plane) start() {
+func (p *fakeDaemon) start() {
 	p.t.Helper()
 	check(p.t, os.MkdirAll(filepath.Dir(p.socket), 0o700))
 	listener, err := net.Listen("unix", p.socket)
@@ -77,7 +77,7 @@ func (p *plane) start() {
 	}
 }
 
-func (p *plane) signal(w http.ResponseWriter, r *http.Request) {
+func (p *fakeDaemon) signal(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.hangs {
@@ -95,13 +95,13 @@ func (p *plane) signal(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(daemonapi.Signal{Signaled: signaled, Kind: kind})
 }
 
-func (p *plane) says(kind string) {
+func (p *fakeDaemon) says(kind string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.signaled[agentID] = kind
 }
 
-func (p *plane) answer(w http.ResponseWriter, r *http.Request) {
+func (p *fakeDaemon) answer(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	failure := p.failure
 	p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *plane) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // managed is a scene in the session s1 of an agent, whose state directory has a short path.
-func managed(t *testing.T, onStop, hooks string) (*scene, *plane) {
+func managed(t *testing.T, onStop, hooks string) (*scene, *fakeDaemon) {
 	t.Helper()
 	s := newScene(t, hooks)
 	state, err := os.MkdirTemp("", "sg")
@@ -131,7 +131,7 @@ func managed(t *testing.T, onStop, hooks string) (*scene, *plane) {
 	dir := s.agent()
 	check(t, dir.WriteConfig(onStop))
 	check(t, dir.SetSession(agentdir.Session{ID: "s1"}))
-	return s, newPlane(t, state)
+	return s, newFakeDaemon(t, state)
 }
 
 func (s *scene) agent() agentdir.Dir {

@@ -262,7 +262,7 @@ func (p *Place) edited(standing trust.Standing, absent bool) {
 
 // starts are the directories from which the project is looked for. The
 // payload's follows the agent's cd; leaving the project must not leave its
-// gates, so the directory where the client was started comes next.
+// gates, so the directory where Claude Code was started comes next.
 func (s *Service) starts(payload hook.Payload) []string {
 	starts := []string{payload.Common().CWD, s.getenv("CLAUDE_PROJECT_DIR")}
 	if dir, err := os.Getwd(); err == nil {

@@ -304,7 +304,7 @@ func TestE20TheSessionAfterClear(t *testing.T) {
 	s := newProtected(t, block, true)
 	client := process.Identity{PID: 4242}
 	for _, id := range []string{"s1", "s2", "s3"} {
-		check(t, footprint.NewStore(s.state).Update(id, footprint.Beginning{Client: client}, time.Now(), func(*footprint.Session) {}))
+		check(t, footprint.NewStore(s.state).Update(id, footprint.Beginning{Caller: client}, time.Now(), func(*footprint.Session) {}))
 	}
 	write(t, s.path("Makefile"), "")
 	s.prompt("go on", fields{"session_id": "s2"})
@@ -625,7 +625,7 @@ func TestE20APipelineAsks(t *testing.T) {
 		s.keepers = append(s.keepers, s.lifecycle())
 		check(t, s.agent().WriteConfig(agentdir.Signal))
 		check(t, s.agent().SetSession(agentdir.Session{ID: "s1"}))
-		newPlane(t, s.state).says("complete")
+		newFakeDaemon(t, s.state).says("complete")
 		write(t, s.path("Makefile"), "")
 		if mode == block {
 			wantBlock(t, s.stop(nil), "Makefile changed")

@@ -20,7 +20,7 @@ func record(payload hook.Payload, now time.Time) event.Record {
 		Enums:   enums(payload, now),
 		Session: id(base.SessionID),
 		Prompt:  id(base.PromptID),
-		Agent:   event.Agent{ID: id(base.AgentID), Type: id(base.AgentType)},
+		Agent:   event.SubagentRef{ID: id(base.AgentID), Type: id(base.AgentType)},
 	}
 }
 

@@ -56,7 +56,7 @@ type Reply struct {
 	Code   int
 }
 
-// Handle answers one call. Whatever breaks, the reply is one the client
+// Handle answers one call. Whatever breaks, the reply is one Claude Code
 // understands, and it never blocks by accident.
 func (s *Service) Handle(ctx context.Context, want hook.Event, stdin io.Reader) (reply Reply) {
 	if claude.Inside(s.Environ) {
@@ -129,7 +129,7 @@ func (s *Service) newCall() *call {
 	}
 }
 
-// reject refuses a payload: the client shows the text and goes on.
+// reject refuses a payload: Claude Code shows the text and goes on.
 func (c *call) reject(want hook.Event, err error) Reply {
 	if invalid, ok := errors.AsType[*hook.PayloadError](err); ok && want == "" {
 		want = invalid.Event
@@ -303,9 +303,9 @@ func (c *call) witness(kc *keeper.Call) {
 	}
 }
 
-// timeout is how long the client waits for the answer.
+// timeout is how long Claude Code waits for the answer.
 func (c *call) timeout(payload hook.Payload, project *keeper.Project) time.Duration {
-	return settings.Timeout(payload.Event(), c.HookTimeout, c.clientDirs(payload, project)...)
+	return settings.Timeout(payload.Event(), c.HookTimeout, c.claudeDirs(payload, project)...)
 }
 
 // left is how much of the time for a call with that timeout is left.
@@ -313,8 +313,8 @@ func (c *call) left(timeout time.Duration) time.Duration {
 	return Budget(timeout) - c.Now().Sub(c.start)
 }
 
-// limit ends a context before the client would end us, and when it does: what we
-// started must end with us. A signal that the client ignores, as under nohup, ends
+// limit ends a context before Claude Code would end us, and when it does: what we
+// started must end with us. A signal that Claude Code ignores, as under nohup, ends
 // neither.
 func (c *call) limit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, c.left(timeout))
@@ -323,10 +323,10 @@ func (c *call) limit(ctx context.Context, timeout time.Duration) (context.Contex
 	return ctx, func() { restore(); cancel() }
 }
 
-// clientDirs are where the client may have taken its settings from: where it was
+// claudeDirs are where Claude Code may have taken its settings from: where it was
 // started and, since 2.1.211, the top of the main worktree; neither need be the project
 // of this call.
-func (c *call) clientDirs(payload hook.Payload, project *keeper.Project) []string {
+func (c *call) claudeDirs(payload hook.Payload, project *keeper.Project) []string {
 	root := payload.Common().CWD
 	if project != nil {
 		root = project.Root

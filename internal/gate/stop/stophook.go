@@ -105,7 +105,7 @@ func (c *call) gates(ctx context.Context, payload *hook.StopPayload, place Place
 		return result, gauntlet.Verdict(&result)
 	}
 
-	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.clientDirs(payload, place.Project)...))
+	ctx, cancel := c.limit(ctx, settings.StopHookTimeout(c.claudeDirs(payload, place.Project)...))
 	defer cancel()
 	result := gauntlet.Decide(ctx, stop)
 	verdict := stop.Verdict(&result)
@@ -140,7 +140,7 @@ func inactive(place Place) gauntlet.Result {
 	return gauntlet.Result{Status: gauntlet.Error, Message: "Stop hook error: " + last.Message, ErrorMessage: last.Message}
 }
 
-// stopOutput is the older tool's answer. The client ignores the keys that it does
+// stopOutput is the older tool's answer. Claude Code ignores the keys that it does
 // not know.
 type stopOutput struct {
 	Decision      string          `json:"decision"`

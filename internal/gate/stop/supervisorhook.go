@@ -42,7 +42,7 @@ func (s *Service) SupervisorHook(ctx context.Context, stdin io.Reader) (reply Re
 	return s.newCall().supervisorHook(ctx, payload)
 }
 
-// startDirs are where the client took its settings from when it was started. Where
+// startDirs are where Claude Code took its settings from when it was started. Where
 // the agent went since does not count: another project's hooks are not in force.
 func (s *Service) startDirs(payload *hook.StopPayload) []string {
 	start := cmp.Or(s.getenv("CLAUDE_PROJECT_DIR"), payload.CWD)
@@ -53,8 +53,8 @@ func (s *Service) startDirs(payload *hook.StopPayload) []string {
 	return dirs
 }
 
-// agentSettings is the file of settings that the client of an agent was given besides;
-// empty where the client is nobody's.
+// agentSettings is the file of settings that the Claude Code of an agent was given besides;
+// empty where Claude Code is nobody's.
 func (s *Service) agentSettings() string {
 	own, err := agentdir.At(s.StateDir, agentdir.FromEnviron(s.Environ))
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *call) supervisorHook(ctx context.Context, payload *hook.StopPayload) Re
 
 	j, last := c.judgeAlone(place, func() keeper.Verdict {
 		call := c.keeperCall(payload, place)
-		timeout := settings.SupervisorTimeout(c.clientDirs(payload, place.Project)...)
+		timeout := settings.SupervisorTimeout(c.claudeDirs(payload, place.Project)...)
 		verdict := c.askAlone(ctx, supervisor.Alone{Keeper: c.Supervisor}, call, timeout)
 		if call.Observes() {
 			return verdict.Observed()

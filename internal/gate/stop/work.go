@@ -61,7 +61,7 @@ func (c *call) update(payload hook.Payload, root string, session *footprint.Sess
 // beginning is what the session of a call is known by if its id is new.
 func beginning(payload hook.Payload, root string) footprint.Beginning {
 	by := footprint.Beginning{
-		Client: process.Caller(), Root: paths.Canonical(root),
+		Caller: process.Caller(), Root: paths.Canonical(root),
 		Whole: payload.Event() == hook.SessionStart || payload.Event() == hook.UserPromptSubmit,
 	}
 	if p, is := payload.(*hook.SessionStartPayload); is {
@@ -287,13 +287,13 @@ func (c *call) tellOnce(place *Place, payload hook.Payload, session *footprint.S
 	if session == nil {
 		return
 	}
-	roots = slices.DeleteFunc(roots, func(root string) bool { return slices.Contains(session.Told, toldAs(status, root)) })
+	roots = slices.DeleteFunc(roots, func(root string) bool { return slices.Contains(session.Told, toldKey(status, root)) })
 	if len(roots) == 0 {
 		return
 	}
 	c.update(payload, place.Root, session, func(s *footprint.Session) {
 		for _, root := range roots {
-			s.Told = append(s.Told, toldAs(status, root))
+			s.Told = append(s.Told, toldKey(status, root))
 		}
 	})
 	place.Verdicts = append(place.Verdicts, keeper.Verdict{
@@ -301,8 +301,8 @@ func (c *call) tellOnce(place *Place, payload hook.Payload, session *footprint.S
 	})
 }
 
-// toldAs is what is remembered of a message about a tree.
-func toldAs(status, root string) string { return status + ":" + root }
+// toldKey is what is remembered of a message about a tree.
+func toldKey(status, root string) string { return status + ":" + root }
 
 // nearest is the nearest project upward from a directory; empty where there is none.
 func (c *call) nearest(start string) string {

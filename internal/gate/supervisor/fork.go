@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
-// transcriptPatience is how long the client may take to write down what was said last.
+// transcriptPatience is how long Claude Code may take to write down what was said last.
 // Measured: a tenth of a second.
 const transcriptPatience = 2 * time.Second
 
@@ -43,7 +43,7 @@ func (s *session) forkBeside(ctx context.Context) <-chan fork {
 
 // forkable is what the reviewer goes on with: a copy of the session's transcript that
 // has nothing of the project's memory in it. Without a transcript it is the session's id,
-// for the client to find or not.
+// for Claude Code to find or not.
 func (s *session) forkable(ctx context.Context) (session string, remove func(), err error) {
 	remove = func() {}
 	if !filepath.IsAbs(s.Payload.TranscriptPath) {
@@ -72,7 +72,7 @@ func (s *session) forkable(ctx context.Context) (session string, remove func(), 
 	return to.Name(), remove, nil
 }
 
-// awaitTranscript gives the client a moment to write down what the agent said last.
+// awaitTranscript gives Claude Code a moment to write down what the agent said last.
 func (s *session) awaitTranscript(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, transcriptPatience)
 	defer cancel()

@@ -27,7 +27,7 @@ type keptOutput struct {
 	size    int64    // of what was to be kept
 	printed int64
 
-	// spool is what the client prints to; nil is a pipe. A client (2.1.197) exits
+	// spool is what Claude Code prints to; nil is a pipe. A client (2.1.197) exits
 	// before a pipe has taken a long answer.
 	spool *os.File
 }

@@ -21,7 +21,7 @@ import (
 // review has a copy of the session look at the work.
 func (s *session) review(ctx context.Context, d Decision, state State, at identity) Decision {
 	own := claude.Personal(s.Environ, s.workDir())
-	client, err := claude.Find(own)
+	program, err := claude.Find(own)
 	if err != nil {
 		return s.unavailable(err)
 	}
@@ -31,7 +31,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 	start := s.now()
 	made := s.forkBeside(ctx)
 	prompt := s.prompt(ctx, d, state)
-	result, err := s.ask(ctx, client, own, <-made, prompt)
+	result, err := s.ask(ctx, program, own, <-made, prompt)
 	d.Cost = result.Spent()
 
 	review := Review{
@@ -55,7 +55,7 @@ func (s *session) review(ctx context.Context, d Decision, state State, at identi
 }
 
 // maxReason is how many characters an agent is told at most. A reviewer that pours
-// out megabytes must not fill the agent's context; the client takes this much.
+// out megabytes must not fill the agent's context; Claude Code takes this much.
 const maxReason = 100_000
 
 // spend keeps what a review cost that came to no verdict.
@@ -95,7 +95,7 @@ func (s *session) prompt(ctx context.Context, d Decision, state State) string {
 	return Prompt(s.instructions(), Gather(ctx, sources))
 }
 
-// workDir is where the session was started: only from there does the client find
+// workDir is where the session was started: only from there does Claude Code find
 // it. The payload's directory follows the agent.
 func (s *session) workDir() string {
 	for _, dir := range []string{environ.Get(s.Environ, "CLAUDE_PROJECT_DIR"), s.Payload.CWD} {
@@ -106,9 +106,9 @@ func (s *session) workDir() string {
 	return "."
 }
 
-// ask runs the client with the person's own environment. It is ended as soon as its result is there: it would go on
+// ask runs Claude Code with the person's own environment. It is ended as soon as its result is there: it would go on
 // with the work.
-func (s *session) ask(ctx context.Context, client string, own []string, from fork, prompt string) (claude.Result, error) {
+func (s *session) ask(ctx context.Context, program string, own []string, from fork, prompt string) (claude.Result, error) {
 	if from.err != nil {
 		return claude.Result{}, from.err
 	}
@@ -129,7 +129,7 @@ func (s *session) ask(ctx context.Context, client string, own []string, from for
 		Done: sync.OnceFunc(func() { close(enough) }),
 	}
 	run := process.Run(ctx, process.Command{
-		Args:    append([]string{client}, args...),
+		Args:    append([]string{program}, args...),
 		Dir:     s.workDir(),
 		Env:     claude.Environ(own),
 		Stdin:   stdin,
@@ -151,7 +151,7 @@ func (s *session) ask(ctx context.Context, client string, own []string, from for
 	case context.Cause(ctx) == errTooMuch:
 		return result, errTooMuch
 	case err != nil:
-		return result, s.noResult(client, run)
+		return result, s.noResult(program, run)
 	}
 	if err := result.Err(); err != nil {
 		return result, fmt.Errorf("the reviewer failed: %s", excerpt(s.line(err.Error())))
@@ -177,8 +177,8 @@ func (s *session) line(text string) string {
 }
 
 // noResult says why a client gave none.
-func (s *session) noResult(client string, run process.Result) error {
-	name := filepath.Base(client)
+func (s *session) noResult(program string, run process.Result) error {
+	name := filepath.Base(program)
 	switch {
 	case run.Err != nil, run.TimedOut, run.Canceled:
 		return fmt.Errorf("%s %s", name, run)

@@ -16,9 +16,9 @@ const (
 	// minSecret is the shortest value that is hidden, in bytes. Shorter ones are
 	// words of any text.
 	minSecret = 8
-	// minKey is that of the client's own key and token, which are nothing else.
+	// minKey is that of Claude Code's own key and token, which are nothing else.
 	minKey = 5
-	// headersVariable holds lines of "Name: value" for the client's requests.
+	// headersVariable holds lines of "Name: value" for Claude Code's requests.
 	headersVariable = "ANTHROPIC_CUSTOM_HEADERS"
 )
 

@@ -38,7 +38,7 @@ func Asked(path string, most int) ([]string, error) {
 type requests struct {
 	most int
 	kept []string // the first one, and the newest
-	// command is a slash command of which it is not known yet whether the client
+	// command is a slash command of which it is not known yet whether Claude Code
 	// itself answers it, as it does /model and /compact. That one asks the agent for
 	// nothing.
 	command string
@@ -64,7 +64,7 @@ func (r *requests) text(text string) {
 	}
 }
 
-// settle takes a slash command for a request: the client did not answer it.
+// settle takes a slash command for a request: Claude Code did not answer it.
 func (r *requests) settle() {
 	if r.command != "" {
 		r.keep(r.command)

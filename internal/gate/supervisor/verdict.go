@@ -12,7 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/prose"
 )
 
-// Schema is what the client has the reviewer answer.
+// Schema is what Claude Code has the reviewer answer.
 const Schema = `{"type":"object","properties":{"completed":{"type":"boolean"},"feedback":{"type":"string"}},"required":["completed","feedback"]}`
 
 // defaultFeedback is what an agent is told where the reviewer found no words.

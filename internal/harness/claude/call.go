@@ -1,5 +1,5 @@
 // Package claude runs Claude Code without a person: the command line, the
-// environment and what the client prints. It starts nothing itself.
+// environment and what Claude Code prints. It starts nothing itself.
 package claude
 
 import (
@@ -12,16 +12,16 @@ import (
 // input: arguments are there for every user of the machine to read, and are
 // limited in size.
 type Call struct {
-	Model string // empty: the client's own choice
-	// Schema makes the client answer with a JSON value that meets it.
+	Model string // empty: Claude Code's own choice
+	// Schema makes Claude Code answer with a JSON value that meets it.
 	Schema   string
 	Tools    []string // none: no tools at all
 	MaxTurns int
-	// Dir is where the client runs, and Config the directory of the user's settings.
+	// Dir is where Claude Code runs, and Config the directory of the user's settings.
 	Dir, Config string
 }
 
-// Args are the client's arguments. It prints one result at its end, which
+// Args are Claude Code's arguments. It prints one result at its end, which
 // ParseResult reads, and keeps no session of it.
 func (c Call) Args() []string {
 	tools := strings.Join(c.Tools, ",")
@@ -38,7 +38,7 @@ func (c Call) Args() []string {
 		"--max-turns", strconv.Itoa(c.MaxTurns),
 		"--output-format", "json")
 	if c.Schema != "" {
-		args = append(args, "--json-schema", forClient(c.Schema))
+		args = append(args, "--json-schema", withoutDialect(c.Schema))
 	}
 	if c.Model != "" {
 		args = append(args, "--model="+c.Model) // one argument: a model is never a flag
@@ -46,13 +46,13 @@ func (c Call) Args() []string {
 	return args
 }
 
-// forClient leaves out which dialect a schema is written in. The client's validator
+// withoutDialect leaves out which dialect a schema is written in. Claude Code's validator
 // does not know ours, and a client (2.1.197) that cannot compile the schema goes on
 // without one, and does not say so.
-func forClient(schema string) string {
+func withoutDialect(schema string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal([]byte(schema), &members) != nil {
-		return schema // for the client to refuse
+		return schema // for Claude Code to refuse
 	}
 	if _, named := members["$schema"]; !named {
 		return schema

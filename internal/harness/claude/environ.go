@@ -35,7 +35,7 @@ func IsMark(name string) bool { return slices.Contains(marks, name) }
 // Environ is the environment of a client that we start: the caller's without
 // its session, plus the marks.
 func Environ(variables []string) []string {
-	env := environ.Without(variables, func(name string) bool { return IsMark(name) || environ.OfClient(name) })
+	env := environ.Without(variables, func(name string) bool { return IsMark(name) || environ.OfClaude(name) })
 	for _, mark := range marks {
 		env = append(env, mark+"=1")
 	}

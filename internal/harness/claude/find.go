@@ -9,7 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/environ"
 )
 
-// Find finds the client: the program that CCC_CLAUDE names, or CLAUDE_BIN, or the
+// Find finds Claude Code: the program that CCC_CLAUDE names, or CLAUDE_BIN, or the
 // first claude on the PATH.
 func Find(variables []string) (path string, err error) {
 	for _, name := range []string{"CCC_CLAUDE", "CLAUDE_BIN"} {

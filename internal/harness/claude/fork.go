@@ -14,7 +14,7 @@ type Fork struct {
 	Session string
 	Schema  string
 	Prompt  string
-	// Dir is where the client runs, and Config the directory of the user's settings.
+	// Dir is where Claude Code runs, and Config the directory of the user's settings.
 	Dir, Config string
 }
 
@@ -22,7 +22,7 @@ type Fork struct {
 // Linux.
 const maxArgument = 100 << 10
 
-// Command is the client's arguments and what it reads. It prints stream-json,
+// Command is Claude Code's arguments and what it reads. It prints stream-json,
 // which Stream reads.
 func (f Fork) Command() (args []string, stdin []byte) {
 	args = []string{"-p", "--fork-session"}
@@ -38,7 +38,7 @@ func (f Fork) Command() (args []string, stdin []byte) {
 	args = append(args, userOnly(f.Dir, f.Config)...)
 	args = append(args,
 		"--no-session-persistence",
-		"--json-schema", forClient(f.Schema))
+		"--json-schema", withoutDialect(f.Schema))
 	if !isArgument(f.Prompt) {
 		return args, []byte(f.Prompt)
 	}

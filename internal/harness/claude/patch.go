@@ -12,38 +12,38 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
-// Patch is what the command "patch" of the older tool ccc does to the client: the client is renamed,
+// Patch is what the command "patch" of the older tool ccc does to Claude Code: Claude Code is renamed,
 // and a script in its place calls ccc.
 type Patch struct {
-	Script string // in the client's place
-	Client string // where the client is now
+	Script  string // in Claude Code's place
+	Program string // where Claude Code is now
 }
 
-// patchedName is the name that the client gets.
+// patchedName is the name that Claude Code gets.
 const patchedName = "ccc-claude"
 
 // maxScript is far more than the script has.
 const maxScript = 4 << 10
 
-// ErrNoClient says that there is no claude on the PATH.
-var ErrNoClient = errors.New("claude is not on the PATH")
+// ErrNotFound says that there is no claude on the PATH.
+var ErrNotFound = errors.New("claude is not on the PATH")
 
-// Patched finds the patch of the first claude on the PATH. It is nil where that is the client
+// Patched finds the patch of the first claude on the PATH. It is nil where that is Claude Code
 // itself.
 func Patched(variables []string) (*Patch, error) {
 	script, found := environ.LookPath(variables, "claude")
 	if !found {
-		return nil, ErrNoClient
+		return nil, ErrNotFound
 	}
 	text, err := regular.Read(script, maxScript)
 	if err != nil || !isPatch(text) {
-		return nil, nil // the client is a large file
+		return nil, nil // Claude Code is a large file
 	}
-	client := filepath.Join(filepath.Dir(script), patchedName)
-	if !disk.Exists(client) {
-		return nil, fmt.Errorf("%s was patched by ccc, but %s is missing", script, client)
+	program := filepath.Join(filepath.Dir(script), patchedName)
+	if !disk.Exists(program) {
+		return nil, fmt.Errorf("%s was patched by ccc, but %s is missing", script, program)
 	}
-	return &Patch{Script: script, Client: client}, nil
+	return &Patch{Script: script, Program: program}, nil
 }
 
 // isPatch reports whether a file is the script of ccc.
@@ -52,5 +52,5 @@ func isPatch(text []byte) bool {
 		bytes.Contains(text, []byte(patchedName)) && bytes.Contains(text, []byte("exec "))
 }
 
-// Undo gives the client its name back, in one step: there is a claude at every moment.
-func (p *Patch) Undo() error { return os.Rename(p.Client, p.Script) }
+// Undo gives Claude Code its name back, in one step: there is a claude at every moment.
+func (p *Patch) Undo() error { return os.Rename(p.Program, p.Script) }

@@ -22,7 +22,7 @@ func TestIssue19PatchOfCCC(t *testing.T) {
 		"the client is gone": {claude: patchScript, fault: "was patched by ccc, but"},
 		"another script":     {claude: "#!/bin/sh\nexec node cli.js\n", client: "#!/bin/sh\n"},
 		"the client itself":  {claude: "#!" + strings.Repeat("CCC_CLAUDE= ccc-claude exec ", 1000)},
-		"no client":          {fault: ErrNoClient.Error()},
+		"no client":          {fault: ErrNotFound.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin := t.TempDir()
@@ -58,7 +58,7 @@ func TestIssue19PatchOfCCC(t *testing.T) {
 }
 
 func TestIssue19NoClientToPatch(t *testing.T) {
-	if _, err := Patched([]string{"PATH=" + t.TempDir()}); !errors.Is(err, ErrNoClient) {
+	if _, err := Patched([]string{"PATH=" + t.TempDir()}); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
 }

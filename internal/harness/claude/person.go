@@ -8,16 +8,16 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
-// Personal is the environment that the person gave the client. What a client starts has
-// more: the client adds the "env" of its settings files, the project's too, and with
+// Personal is the environment that the person gave Claude Code. What a client starts has
+// more: Claude Code adds the "env" of its settings files, the project's too, and with
 // ANTHROPIC_BASE_URL, PATH or HOME in it a project would choose who reviews its work.
 //
-// On Linux it is the environment with which the client was started. Where that is not
+// On Linux it is the environment with which Claude Code was started. Where that is not
 // known, it is the given one without the variables that the project's settings name now.
-// The user's own settings count in both cases, as they do in the client. An environment
+// The user's own settings count in both cases, as they do in Claude Code. An environment
 // that no client gave is returned as it is.
 //
-// dirs are the directories whose settings the client may have read as the project's.
+// dirs are the directories whose settings Claude Code may have read as the project's.
 func Personal(given []string, dirs ...string) []string {
 	return personal(given, process.CallerEnviron, dirs)
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/stopgate/stopgate/internal/record/event"
 )
 
-// Result is what the client prints when it has done its work, the end of every
+// Result is what Claude Code prints when it has done its work, the end of every
 // output format but text.
 type Result struct {
 	Subtype string
 	IsError bool
 	Text    string
 	// Structured is the answer that meets the schema; nil where the model gave
-	// none, which the client does not call an error.
+	// none, which Claude Code does not call an error.
 	Structured json.RawMessage
 	SessionID  string
 	Errors     []string
-	Cost       float64 // in US dollars, as the client reckons it
+	Cost       float64 // in US dollars, as Claude Code reckons it
 	Usage      Usage
 }
 
@@ -112,13 +112,13 @@ func (r Result) Err() error {
 		return nil
 	}
 	reason := cmp.Or(strings.Join(r.Errors, "; "), strings.TrimSpace(r.Text), "no reason given")
-	if r.Subtype == "success" { // so the client calls an error of the model API
+	if r.Subtype == "success" { // so Claude Code calls an error of the model API
 		return errors.New(reason)
 	}
 	return fmt.Errorf("%s: %s", cmp.Or(r.Subtype, "error"), reason)
 }
 
-// apiError reports whether the text is what the client says of an error of the model
+// apiError reports whether the text is what Claude Code says of an error of the model
 // API, whether or not it is marked as one.
 func (r Result) apiError() bool {
 	return r.Structured == nil && strings.HasPrefix(r.Text, "API Error: ")

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Stream reads stream-json as the client writes it, in lines of any length: whoever
+// Stream reads stream-json as Claude Code writes it, in lines of any length: whoever
 // writes to it bounds them. Its functions may be nil.
 type Stream struct {
-	Line func(line []byte) // gets what the client printed, line by line, with its line end
+	Line func(line []byte) // gets what Claude Code printed, line by line, with its line end
 	Text func(text string) // gets what the model says
 	Done func()            // is called once, when the result is there
 
@@ -44,7 +44,7 @@ func (s *Stream) flush() {
 	s.line = s.line[:0]
 }
 
-// Result is the result, once the client has ended. What it printed last may lack
+// Result is the result, once Claude Code has ended. What it printed last may lack
 // its line end.
 func (s *Stream) Result() (Result, error) {
 	s.flush()

@@ -67,7 +67,7 @@ func memoryOf(dir, config string) []string {
 	return slices.Compact(patterns)
 }
 
-// pattern matches a path. The client reads a backslash as a slash, so special characters
+// pattern matches a path. Claude Code reads a backslash as a slash, so special characters
 // cannot be escaped; "?" stands in for each of them.
 func pattern(path string) string {
 	return strings.TrimSuffix(strings.Map(func(r rune) rune {
@@ -80,5 +80,5 @@ func pattern(path string) string {
 
 // ConfigDir is the directory of the user's settings, for a client with that environment.
 func ConfigDir(variables []string) string {
-	return paths.ClientDir(func(name string) string { return environ.Get(variables, name) }, "", false)
+	return paths.ClaudeDir(func(name string) string { return environ.Get(variables, name) }, "", false)
 }

@@ -61,7 +61,7 @@ func TargetOf(name string, env []string) Target {
 	}
 }
 
-// modelOf is the name that the client would send. It has words of its own for
+// modelOf is the name that Claude Code would send. It has words of its own for
 // models, which no provider knows, and a mark for a long context, which it keeps to
 // itself.
 func modelOf(env []string) string {
@@ -79,7 +79,7 @@ func modelOf(env []string) string {
 	return strings.TrimSuffix(model, "[1m]")
 }
 
-// UsesLogin reports whether the client is left to its own login.
+// UsesLogin reports whether Claude Code is left to its own login.
 func (t Target) UsesLogin() bool { return t.BaseURL == "" && t.AuthToken == "" && t.APIKey == "" }
 
 // Fault is why it would be no use to ask, or worse than that; nil if it is not.
@@ -118,7 +118,7 @@ func (t Target) base() (*url.URL, error) {
 	return u, nil
 }
 
-// URL is where the client would send a request for that path: it puts the two
+// URL is where Claude Code would send a request for that path: it puts the two
 // together as text.
 func (t Target) URL(path string) string {
 	return strings.TrimSuffix(cmp.Or(t.BaseURL, Default), "/") + path

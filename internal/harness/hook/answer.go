@@ -8,8 +8,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// Answer is what the client is told. The client shows its texts on a terminal, so nothing is
-// in them that steers one. It can only hold what the client accepts:
+// Answer is what Claude Code is told. Claude Code shows its texts on a terminal, so nothing is
+// in them that steers one. It can only hold what Claude Code accepts:
 // at most one decision, in the form that the event demands, never without a
 // reason. The zero value lets the event pass and says nothing.
 type Answer struct {
@@ -20,11 +20,11 @@ type Answer struct {
 	allow   bool            // of a PermissionRequest: the tool may run
 }
 
-// noReason stands in for a reason that was left blank. The client would put its
+// noReason stands in for a reason that was left blank. Claude Code would put its
 // own "Blocked by hook" there, which tells the agent nothing.
 const noReason = "stopgate blocked this without giving a reason; see stopgate log"
 
-// Block objects to an event and tells the agent why. The client would lose an
+// Block objects to an event and tells the agent why. Claude Code would lose an
 // objection to an event that cannot be blocked, so there it becomes a message
 // to the person.
 func Block(event Event, reason string) Answer {
@@ -78,7 +78,7 @@ func (a Answer) Tell(message string) Answer {
 // Blocks reports whether the answer objects to the event.
 func (a Answer) Blocks() bool { return a.reason != "" }
 
-// output is the client's JSON. Its fields vanish when empty: the client takes
+// output is Claude Code's JSON. Its fields vanish when empty: Claude Code takes
 // {"decision":""} for an invalid answer and ignores it.
 type output struct {
 	Decision string    `json:"decision,omitempty"`

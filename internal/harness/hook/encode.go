@@ -8,7 +8,7 @@ import (
 )
 
 // Encode writes a payload back as JSON, with the fields this program does not
-// know in the place where the client put them.
+// know in the place where Claude Code put them.
 func Encode(p Payload) ([]byte, error) {
 	fields := fieldsOf(p)
 	unwritten := make(map[string]any, len(fields))

@@ -1,5 +1,5 @@
-// Package hook is the client's hook protocol: the events it fires, the payloads
-// it sends and the answers it accepts. What it says about the client was measured
+// Package hook is Claude Code's hook protocol: the events it fires, the payloads
+// it sends and the answers it accepts. What it says about Claude Code was measured
 // with the real one; the tests in test/e2e hold it to that.
 package hook
 
@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Event is the name of a hook event, as the client spells it.
+// Event is the name of a hook event, as Claude Code spells it.
 type Event string
 
 // The events that have a payload type of their own.
@@ -70,14 +70,14 @@ var typed = []struct {
 	{MessageDisplay, (*MessageDisplayPayload)(nil)},
 }
 
-// untyped events exist in the client but were never seen here. Their payloads
+// untyped events exist in Claude Code but were never seen here. Their payloads
 // decode to the base fields.
 var untyped = []Event{
 	"PermissionDenied", "TeammateIdle", "Elicitation", "ElicitationResult",
 	"WorktreeCreate", "WorktreeRemove",
 }
 
-// Events lists every event the client is known to have.
+// Events lists every event Claude Code is known to have.
 func Events() []Event { return append(Typed(), untyped...) }
 
 // Typed lists the events that have a payload type and a schema of their own.
@@ -88,7 +88,7 @@ func Typed() (all []Event) {
 	return all
 }
 
-// Known reports whether the client is known to have the event.
+// Known reports whether Claude Code is known to have the event.
 func (e Event) Known() bool { return e.payload() != nil || slices.Contains(untyped, e) }
 
 // payload is nil of the event's own type; nil where it has none.
@@ -109,7 +109,7 @@ func newPayload(e Event) Payload {
 	return &Base{}
 }
 
-// objection is how the client lets a hook object to an event.
+// objection is how Claude Code lets a hook object to an event.
 type objection int
 
 const (

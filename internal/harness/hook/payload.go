@@ -11,7 +11,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// Payload is what the client sends for one event.
+// Payload is what Claude Code sends for one event.
 type Payload interface {
 	// Event is the event this payload is of.
 	Event() Event
@@ -54,7 +54,7 @@ type StopPayload struct {
 	SessionCrons         []json.RawMessage `hook:"session_crons"`
 }
 
-// Scheduled are the prompts that the client will send by itself, because the agent told it to.
+// Scheduled are the prompts that Claude Code will send by itself, because the agent told it to.
 func (p *StopPayload) Scheduled() (prompts []string) {
 	for _, raw := range p.SessionCrons {
 		var cron struct {
@@ -89,7 +89,7 @@ func (p *StopPayload) Background() (open []string) {
 }
 
 // SubagentStopPayload: a subagent is about to stop. TranscriptPath is the
-// parent's. The client's own summariser stops with an empty AgentType.
+// parent's. Claude Code's own summariser stops with an empty AgentType.
 type SubagentStopPayload struct {
 	Base
 	StopHookActive       bool `hook:"stop_hook_active,required"`
@@ -150,7 +150,7 @@ type UserPromptSubmitPayload struct {
 	SessionTitle string `hook:"session_title"`
 }
 
-// Automatic reports whether the client made the prompt itself: work in the background has
+// Automatic reports whether Claude Code made the prompt itself: work in the background has
 // ended, another session or agent sent a message, or a schedule is due. Nothing but the text
 // tells. Of a prompt that an agent scheduled for its own session, IsOneOf tells.
 func (p *UserPromptSubmitPayload) Automatic() bool {
@@ -164,9 +164,9 @@ func (p *UserPromptSubmitPayload) Automatic() bool {
 }
 
 // IsOneOf reports whether the prompt is one of those that a stop's payload said were scheduled.
-// Of a long one the client tells only the beginning, and behind it how many characters are missing.
+// Of a long one Claude Code tells only the beginning, and behind it how many characters are missing.
 func (p *UserPromptSubmitPayload) IsOneOf(scheduled []string) bool {
-	const long = 900 // the client clips at a thousand characters
+	const long = 900 // Claude Code clips at a thousand characters
 	prompt := strings.TrimSpace(p.Prompt)
 	return slices.ContainsFunc(scheduled, func(text string) bool {
 		if end := strings.LastIndex(text, "… [+"); end >= long && strings.HasSuffix(text, " chars]") {
@@ -177,7 +177,7 @@ func (p *UserPromptSubmitPayload) IsOneOf(scheduled []string) bool {
 }
 
 var (
-	// automaticTags begin prompts of the client. It puts a backslash into such a tag where a
+	// automaticTags begin prompts of Claude Code. It puts a backslash into such a tag where a
 	// person typed it, and into that of another session always.
 	automaticTags = []string{
 		"agent-message", "cross-session-message", `\cross-session-message`, "scheduled-task", "task-notification", "teammate-message",
@@ -323,7 +323,7 @@ type PostToolBatchPayload struct {
 	ToolCalls []json.RawMessage `hook:"tool_calls"`
 }
 
-// PermissionRequestPayload: the client is about to ask a person.
+// PermissionRequestPayload: Claude Code is about to ask a person.
 type PermissionRequestPayload struct {
 	Base
 	ToolUse
@@ -333,7 +333,7 @@ type PermissionRequestPayload struct {
 // Subjects implements Payload.
 func (p *PermissionRequestPayload) Subjects() []string { return []string{p.ToolName} }
 
-// NotificationPayload: the client tells the person something.
+// NotificationPayload: Claude Code tells the person something.
 type NotificationPayload struct {
 	Base
 	Message          string `hook:"message"`
@@ -389,10 +389,10 @@ type FileChangedPayload struct {
 	Change   string `hook:"event"` // add, change, unlink
 }
 
-// Subjects implements Payload: the file's name, as in the client's matchers.
+// Subjects implements Payload: the file's name, as in Claude Code's matchers.
 func (p *FileChangedPayload) Subjects() []string { return []string{filepath.Base(p.FilePath)} }
 
-// ConfigChangePayload: one of the client's settings files changed.
+// ConfigChangePayload: one of Claude Code's settings files changed.
 type ConfigChangePayload struct {
 	Base
 	Source   string `hook:"source"`
@@ -421,7 +421,7 @@ type TaskCompletedPayload struct {
 	Task
 }
 
-// SetupPayload: the client was asked to set a project up or maintain it.
+// SetupPayload: Claude Code was asked to set a project up or maintain it.
 type SetupPayload struct {
 	Base
 	Trigger string `hook:"trigger"`

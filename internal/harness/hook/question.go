@@ -67,7 +67,7 @@ func (u ToolUse) HasAnswers() bool {
 	return len(answers) > 0 && !isNull(answers)
 }
 
-// WithAnswers is the input of AskUserQuestion with answers, as the client takes them: the label of an option or
+// WithAnswers is the input of AskUserQuestion with answers, as Claude Code takes them: the label of an option or
 // a text for each question. Everything else in it stays as it came.
 func (u ToolUse) WithAnswers(answers map[string]string) (json.RawMessage, bool) {
 	members, ok := rawjson.Members(u.ToolInput)

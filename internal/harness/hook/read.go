@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// MaxPayload bounds what is read from the client. A payload carries at most
+	// MaxPayload bounds what is read from Claude Code. A payload carries at most
 	// one message or one tool response; 8 MiB is far above any seen.
 	MaxPayload = 8 << 20
-	// ReadPatience bounds the wait for the end of the payload. The client writes
+	// ReadPatience bounds the wait for the end of the payload. Claude Code writes
 	// it at once and closes; a caller that does not still gets an answer.
 	ReadPatience = 5 * time.Second
 )

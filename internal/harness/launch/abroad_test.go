@@ -19,12 +19,12 @@ func TestClientsOfOtherMachines(t *testing.T) {
 		rec   record
 		lives bool
 	}{
-		"here":             {record{Client: process.Self(), Host: hostname()}, true},
-		"here, gone":       {record{Client: gone, Host: hostname()}, false},
-		"there":            {record{Client: gone, Host: "elsewhere", Since: time.Now().Add(-24 * time.Hour)}, true},
-		"there, long ago":  {record{Client: gone, Host: "elsewhere", Since: time.Now().Add(-30 * 24 * time.Hour)}, false},
-		"of an older file": {record{Client: process.Self()}, true},
-		"older file, gone": {record{Client: gone}, false},
+		"here":             {record{Claude: process.Self(), Host: hostname()}, true},
+		"here, gone":       {record{Claude: gone, Host: hostname()}, false},
+		"there":            {record{Claude: gone, Host: "elsewhere", Since: time.Now().Add(-24 * time.Hour)}, true},
+		"there, long ago":  {record{Claude: gone, Host: "elsewhere", Since: time.Now().Add(-30 * 24 * time.Hour)}, false},
+		"of an older file": {record{Claude: process.Self()}, true},
+		"older file, gone": {record{Claude: gone}, false},
 	} {
 		r := NewRegistry(t.TempDir())
 		must(t, os.Mkdir(r.dir, 0o700))

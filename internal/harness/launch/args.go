@@ -3,7 +3,7 @@ package launch
 import "strings"
 
 // split divides the arguments of a launch: the first decides. A provider's name is
-// ours and all that follows it is the client's. A flag, or nothing, means the current
+// ours and all that follows it is Claude Code's. A flag, or nothing, means the current
 // provider; "--" says so for what would look like a name.
 func split(args []string) (provider string, rest []string) {
 	switch {

@@ -54,9 +54,9 @@ func key(name string) string {
 	return name
 }
 
-// selects reports whether a variable chooses the client's endpoint, key or model:
+// selects reports whether a variable chooses Claude Code's endpoint, key or model:
 // one that is left over would send a provider's key to another's endpoint. The
-// names are those of the client 2.1.197.
+// names are those of Claude Code 2.1.197.
 func selects(name string) bool {
 	switch name {
 	case "CLAUDE_CODE_USE_POWERSHELL_TOOL", "CLAUDE_CODE_USE_NATIVE_FILE_SEARCH", "CLAUDE_CODE_USE_COWORK_PLUGINS":
@@ -78,7 +78,7 @@ func aboutModel(name string) bool { return strings.Contains(name, "MODEL") }
 
 // shadowing tells which variables would shadow those of a provider. One that chooses
 // endpoint or key inherits nothing of the kind; one that only chooses models inherits
-// no others; one that chooses nothing uses the client's own login.
+// no others; one that chooses nothing uses Claude Code's own login.
 func shadowing(provider map[string]string) func(name string) bool {
 	models, more := false, false
 	for name := range provider {

@@ -10,11 +10,11 @@ type ConfigError struct {
 // Unwrap implements errors.Unwrap.
 func (e ConfigError) Unwrap() error { return e.error }
 
-// ClientError is a client that cannot be found or started.
-type ClientError struct {
+// StartError is a Claude Code that cannot be found or started.
+type StartError struct {
 	error
 	Hint string // likewise
 }
 
 // Unwrap implements errors.Unwrap.
-func (e ClientError) Unwrap() error { return e.error }
+func (e StartError) Unwrap() error { return e.error }

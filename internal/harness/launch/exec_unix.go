@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Exec becomes the client: same process, same terminal, same exit code. It returns
+// Exec becomes Claude Code: same process, same terminal, same exit code. It returns
 // only when that fails.
 func (p *Plan) Exec() (code int, err error) {
 	err = syscall.Exec(p.Path, p.Args, p.Env)
-	return 0, ClientError{error: fmt.Errorf("start %s: %w", p.Path, err)}
+	return 0, StartError{error: fmt.Errorf("start %s: %w", p.Path, err)}
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// clientFile is what one of the client's settings files says.
-type clientFile struct {
+// settingsFile is what one of Claude Code's settings files says.
+type settingsFile struct {
 	path    string
 	text    []byte
-	members Object // nil: there is none, or the client drops it
+	members Object // nil: there is none, or Claude Code drops it
 }
 
-// clientFiles are those in force for a client that is started in dir with the
-// person's own file at user, in the client's order. Newer clients also take a local file
+// settingsFiles are those in force for Claude Code when it is started in dir with the
+// person's own file at user, in Claude Code's order. Newer clients also take a local file
 // from the top of the main worktree.
-func clientFiles(user, dir string) []clientFile {
+func settingsFiles(user, dir string) []settingsFile {
 	all := []string{user}
 	add := func(scope settings.Scope, root string) {
 		if path, err := settings.Path(scope, root); err == nil && !slices.Contains(all, path) {
@@ -35,23 +35,23 @@ func clientFiles(user, dir string) []clientFile {
 		add(settings.Local, root)
 	}
 	add(settings.Managed, "")
-	var files []clientFile
+	var files []settingsFile
 	for _, path := range all {
-		files = append(files, readClientFile(path))
+		files = append(files, readSettingsFile(path))
 	}
 	return files
 }
 
-// readClientFile does not mind what is wrong with a file: the client does not either.
-func readClientFile(path string) clientFile {
-	f := clientFile{path: path}
+// readSettingsFile does not mind what is wrong with a file: Claude Code does not either.
+func readSettingsFile(path string) settingsFile {
+	f := settingsFile{path: path}
 	f.text, _ = jsonfile.ReadText(path)
 	f.members, _ = objectIn(bytes.TrimPrefix(f.text, []byte(jsonfile.ByteOrderMark)))
 	return f
 }
 
-// fault is why the client drops a file that is no JSON object.
-func (f clientFile) fault() error {
+// fault is why Claude Code drops a file that is no JSON object.
+func (f settingsFile) fault() error {
 	if f.members != nil || len(f.text) == 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (f clientFile) fault() error {
 
 // hooksDisabled names the file that switches all hooks off; "" if none does. The
 // last one that says anything counts.
-func hooksDisabled(files []clientFile) string {
+func hooksDisabled(files []settingsFile) string {
 	by := ""
 	for _, f := range files {
 		switch string(f.members["disableAllHooks"]) {
@@ -78,9 +78,9 @@ func hooksDisabled(files []clientFile) string {
 }
 
 // shadows lists the variables in a settings file that would take the place of the
-// provider's: the client puts those of its files before those of its process. One of
+// provider's: Claude Code puts those of its files before those of its process. One of
 // the same value shadows nothing.
-func (f clientFile) shadows(provider map[string]string) []string {
+func (f settingsFile) shadows(provider map[string]string) []string {
 	env, _ := objectIn(f.members["env"])
 	shadow := shadowing(provider)
 	var names []string
@@ -94,9 +94,9 @@ func (f clientFile) shadows(provider map[string]string) []string {
 	return names
 }
 
-// checkShadows refuses a launch in which the client would not get what the provider
+// checkShadows refuses a launch in which Claude Code would not get what the provider
 // sets. It names the variables and never their values.
-func checkShadows(files []clientFile, c *Config, name string, provider map[string]string) error {
+func checkShadows(files []settingsFile, c *Config, name string, provider map[string]string) error {
 	var lines []string
 	for _, f := range files {
 		if names := f.shadows(provider); len(names) > 0 {

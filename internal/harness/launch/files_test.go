@@ -30,7 +30,7 @@ func TestShadows(t *testing.T) {
 		{"a mark", "\xef\xbb\xbf" + `{"env":{"N":"6"}}`, key, []string{"N"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := readClientFile(write(t, tt.text, t.TempDir(), "settings.json"))
+			f := readSettingsFile(write(t, tt.text, t.TempDir(), "settings.json"))
 			if diff := cmp.Diff(tt.want, f.shadows(tt.provider)); diff != "" {
 				t.Error(diff)
 			}
@@ -46,15 +46,15 @@ func TestShadowsNameFilesAndKeysNeverValues(t *testing.T) {
 	write(t, "", dir, "git", ".git", "HEAD")
 	write(t, "../..\n", dir, "git", ".git", "worktrees", "linked", "commondir")
 	write(t, "gitdir: "+dir+"/git/.git/worktrees/linked\n", dir, "linked", ".git")
-	if files := clientFiles(user, dir+"/linked"); !slices.ContainsFunc(files, func(f clientFile) bool { return f.path == local }) {
+	if files := settingsFiles(user, dir+"/linked"); !slices.ContainsFunc(files, func(f settingsFile) bool { return f.path == local }) {
 		t.Errorf("in a linked worktree the main one's is missing: %v", files)
 	}
 	managed, err := settings.Path(settings.Managed, "")
 	must(t, err)
-	if files := clientFiles(user, dir); files[len(files)-1].path != managed {
+	if files := settingsFiles(user, dir); files[len(files)-1].path != managed {
 		t.Errorf("the administrator's is not the last: %v", files)
 	}
-	err = checkShadows(clientFiles(user, dir+"/git/sub"), &Config{Path: "/x/ccc.json"}, "glm", map[string]string{"ANTHROPIC_AUTH_TOKEN": "t0k3n"})
+	err = checkShadows(settingsFiles(user, dir+"/git/sub"), &Config{Path: "/x/ccc.json"}, "glm", map[string]string{"ANTHROPIC_AUTH_TOKEN": "t0k3n"})
 	e, ok := errors.AsType[ConfigError](err)
 	if !ok {
 		t.Fatal(err)
@@ -83,10 +83,10 @@ func TestHooksDisabled(t *testing.T) {
 		{[]string{`{"disableAllHooks":false}`, `{"disableAllHooks":true}`}, 1},
 		{[]string{`{"disableAllHooks":"true"}`, `{`}, -1},
 	} {
-		var files []clientFile
+		var files []settingsFile
 		want := ""
 		for i, text := range tt.texts {
-			files = append(files, readClientFile(write(t, text, t.TempDir(), "settings.json")))
+			files = append(files, readSettingsFile(write(t, text, t.TempDir(), "settings.json")))
 			if i == tt.want {
 				want = files[i].path
 			}

@@ -24,10 +24,10 @@ func (l *launch) load() (*Config, error) {
 	return Load(path)
 }
 
-// offer makes ccc.json from the client's settings, if there are any and a person
+// offer makes ccc.json from Claude Code's settings, if there are any and a person
 // agrees.
 func (l *launch) offer(path string) (made bool, err error) {
-	from := readClientFile(l.settings)
+	from := readSettingsFile(l.settings)
 	if from.members == nil || l.Ask == nil {
 		return false, nil
 	}
@@ -61,7 +61,7 @@ func literals(env json.RawMessage) map[string]any {
 	for name, value := range variables {
 		text, ok := scalarIn(value)
 		switch {
-		case !ok: // the client forgives it; it sets nothing
+		case !ok: // Claude Code forgives it; it sets nothing
 		case !forProvider(name): // it stays where it is
 		case value[0] == '"':
 			all[name] = literal(text)

@@ -46,7 +46,7 @@ func TestClientThatStartsUsAgain(t *testing.T) {
 	o := p.options("glm")
 	o.Environ = plan.Env
 	_, err := Prepare(o)
-	var client ClientError
+	var client StartError
 	if !errors.As(err, &client) || !strings.Contains(err.Error(), "starts stopgate again") {
 		t.Errorf("got %v", err)
 	}

@@ -1,6 +1,6 @@
-// Package launch starts the client with a provider of the person's choice: the
+// Package launch starts Claude Code with a provider of the person's choice: the
 // endpoint and key that it gets, the settings, and whether a supervisor watches it.
-// All is prepared before the client starts, because then we are gone.
+// All is prepared before Claude Code starts, because then we are gone.
 package launch
 
 import (
@@ -25,14 +25,14 @@ type Options struct {
 	StateDir     string   // "": there is none
 	GlobalConfig string   // the person's configuration of stopgate; "": there is none
 	Environ      []string
-	Dir          string // where the client starts
+	Dir          string // where Claude Code starts
 	Now          func() time.Time
 	Stderr       io.Writer
 	// Ask asks a person; nil where there is nobody to ask.
 	Ask func(question string) (bool, error)
 }
 
-// Plan is how the client is to be started.
+// Plan is how Claude Code is to be started.
 type Plan struct {
 	Path string
 	Args []string // argv: the program's name is the first
@@ -42,7 +42,7 @@ type Plan struct {
 // launch is one that is being prepared.
 type launch struct {
 	Options
-	dir      string // of ccc.json and of the client's settings
+	dir      string // of ccc.json and of Claude Code's settings
 	settings string // the person's own settings file
 	config   *Config
 	named    bool // the provider, by the person
@@ -55,7 +55,7 @@ const pidVariable = "STOPGATE_LAUNCHER_PID"
 // SupervisorVariable asks for supervision when it is exactly "1".
 const SupervisorVariable = "CCC_SUPERVISOR"
 
-// Prepare does all that must be done before the client starts, and says how to start
+// Prepare does all that must be done before Claude Code starts, and says how to start
 // it.
 func Prepare(o Options) (*Plan, error) {
 	l := &launch{Options: o}
@@ -78,11 +78,11 @@ func Prepare(o Options) (*Plan, error) {
 		return nil, err
 	}
 
-	files := clientFiles(l.settings, o.Dir)
+	files := settingsFiles(l.settings, o.Dir)
 	if err := checkShadows(files, l.config, l.provider, provided); err != nil {
 		return nil, err
 	}
-	client, err := l.findClient()
+	program, err := l.findClaude()
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func Prepare(o Options) (*Plan, error) {
 	}
 
 	args := append([]string{"claude"}, l.config.ClaudeArgs...)
-	return &Plan{Path: client, Args: append(args, rest...), Env: env.entries}, nil
+	return &Plan{Path: program, Args: append(args, rest...), Env: env.entries}, nil
 }
 
 // inSupervised reports whether it is a supervised agent that starts a client. What is
@@ -112,28 +112,28 @@ func inSupervised(variables []string) bool {
 
 func (l *launch) getenv(name string) string { return environ.Get(l.Environ, name) }
 
-// findClient refuses a client that is ourselves: it would start itself for ever.
-func (l *launch) findClient() (string, error) {
+// findClaude refuses a program that is ourselves: it would start itself for ever.
+func (l *launch) findClaude() (string, error) {
 	path, err := claude.Find(l.Environ)
 	if err != nil {
-		return "", ClientError{error: err}
+		return "", StartError{error: err}
 	}
 	// A program that is started in our place has our pid.
 	if l.getenv(pidVariable) == strconv.Itoa(os.Getpid()) {
-		return "", ClientError{fmt.Errorf("%s starts stopgate again, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
+		return "", StartError{fmt.Errorf("%s starts stopgate again, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
 	}
 	if disk.Same(path, l.Executable) {
-		return "", ClientError{fmt.Errorf("%s is stopgate itself, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
+		return "", StartError{fmt.Errorf("%s is stopgate itself, not Claude Code", path), "set CCC_CLAUDE to the path of Claude Code"}
 	}
 	return path, nil
 }
 
-// environment is that of the client.
+// environment is that of Claude Code.
 func (l *launch) environment(provided map[string]string) (*environment, error) {
 	env := newEnvironment(l.Environ)
 	env.overlay(provided)
 
-	// The client and its hooks may be in another directory by the time they read
+	// Claude Code and its hooks may be in another directory by the time they read
 	// these.
 	for _, name := range []string{"CCC_CONFIG_DIR", "CCC_WORK_DIR", "CLAUDE_CONFIG_DIR", "STOPGATE_STATE_DIR", "OJ_STATE_DIR"} {
 		if dir := l.getenv(name); dir != "" {
@@ -164,7 +164,7 @@ func (l *launch) environment(provided map[string]string) (*environment, error) {
 // launchPlainly prepares a launch without a supervisor. What is wrong with the state
 // directory or the settings file is no reason not to start, unless settings of the
 // provider's could not be taken out again.
-func (l *launch) launchPlainly(env *environment, before clientFile) error {
+func (l *launch) launchPlainly(env *environment, before settingsFile) error {
 	env.remove(func(name string) bool { return name == IDVariable })
 	if inSupervised(l.Environ) {
 		env.set(SupervisorVariable, "0")
@@ -177,7 +177,7 @@ func (l *launch) launchPlainly(env *environment, before clientFile) error {
 	return err
 }
 
-// remember saves the choice of a provider. Where that cannot be, the client starts
+// remember saves the choice of a provider. Where that cannot be, Claude Code starts
 // all the same.
 func (l *launch) remember() {
 	if _, err := l.config.Use(l.provider); err != nil {

@@ -106,7 +106,7 @@ func TestSupervisedLaunch(t *testing.T) {
 	}
 	id, _ := variable(plan, IDVariable)
 	rec, err := NewRegistry(p.state).load(id)
-	if err != nil || rec.Client != process.Self() || rec.Settings != resolved(p.settings) {
+	if err != nil || rec.Claude != process.Self() || rec.Settings != resolved(p.settings) {
 		t.Errorf("the launch is on record as %+v, %v", rec, err)
 	}
 	for name, want := range map[string]string{SupervisorVariable: "1", capVariable: "28"} {
@@ -209,7 +209,7 @@ func TestPlainLaunchAfterSupervised(t *testing.T) {
 	r := NewRegistry(p.state)
 	rec, err := r.load(id)
 	must(t, err)
-	rec.Client.Start += "0" // now it is gone
+	rec.Claude.Start += "0" // now it is gone
 	must(t, r.store(id, rec))
 	p.prepare()
 	if diff := cmp.Diff(mine, read(t, p.settings)); diff != "" {
@@ -229,7 +229,7 @@ func TestSupervisedElsewhere(t *testing.T) {
 	}
 	p.environ = plain
 	r := NewRegistry(p.state)
-	must(t, r.store(journal.NewID(), record{Client: process.Self(), Settings: "/elsewhere/settings.json"}))
+	must(t, r.store(journal.NewID(), record{Claude: process.Self(), Settings: "/elsewhere/settings.json"}))
 	p.prepare()
 	if exists(p.settings) {
 		t.Errorf("the entry is still there: %s", read(t, p.settings))
@@ -368,7 +368,7 @@ func TestKilledBetweenTheFiles(t *testing.T) {
 	must(t, err)
 	wanted := Object{}
 	must(t, json.Unmarshal([]byte(`{"model":"glm","theme":"dark","x":{"y":1}}`), &wanted))
-	must(t, m.store(additions(readClientFile(p.settings).members, wanted, nil)))
+	must(t, m.store(additions(readSettingsFile(p.settings).members, wanted, nil)))
 	for name, text := range map[string]string{"before the settings": mine, "behind the settings": `{"theme":"dark","model":"glm","x":{"y":1}}`} {
 		write(t, text, p.settings)
 		memory := read(t, m.file)
@@ -441,7 +441,7 @@ func TestClientThatCannotBe(t *testing.T) {
 			}
 			p.environ = append(p.environ, tt.variable)
 			_, err := Prepare(p.options("glm"))
-			if _, ok := errors.AsType[ClientError](err); !ok || !strings.Contains(err.Error(), tt.want) {
+			if _, ok := errors.AsType[StartError](err); !ok || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v", err)
 			}
 			if exists(p.settings) || read(t, p.config) != `{"providers":{"glm":{"model":"x"}}}` {

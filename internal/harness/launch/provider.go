@@ -77,13 +77,13 @@ func (c *Config) MergedSettings(provider string) Object {
 	return c.Providers[provider].onTop(c.Settings).without("env")
 }
 
-// SettingNames lists what the provider sets in the client's settings.
+// SettingNames lists what the provider sets in Claude Code's settings.
 func (c *Config) SettingNames(provider string) []string { return sorted(c.MergedSettings(provider)) }
 
-// VariableNames lists what the provider sets in the client's environment.
+// VariableNames lists what the provider sets in Claude Code's environment.
 func (c *Config) VariableNames(provider string) []string { return sorted(c.variables(provider)) }
 
-// Environment is what the provider sets in the client's environment. $NAME and
+// Environment is what the provider sets in Claude Code's environment. $NAME and
 // ${NAME} are taken from environ, $$ is a dollar sign. Errors never hold a value.
 func (c *Config) Environment(provider string, variables []string) (map[string]string, error) {
 	env := map[string]string{}
@@ -121,9 +121,9 @@ func (c *Config) Unset(provider string, getenv func(name string) string) (names 
 	return names
 }
 
-// ClientEnviron is the environment of a client that is started with the provider from
+// ClaudeEnviron is the environment of Claude Code when it is started with the provider from
 // one that has these variables.
-func (c *Config) ClientEnviron(provider string, variables []string) ([]string, error) {
+func (c *Config) ClaudeEnviron(provider string, variables []string) ([]string, error) {
 	provided, err := c.Environment(provider, variables)
 	if err != nil {
 		return nil, err

@@ -17,9 +17,9 @@ func TestRecordIsReadAsItIsWritten(t *testing.T) {
 	must(t, os.Mkdir(r.dir, 0o700))
 	for _, want := range []record{
 		{},
-		{Client: process.Identity{PID: 7}, Since: time.Date(2026, 11, 15, 9, 0, 0, 123, time.UTC)},
+		{Claude: process.Identity{PID: 7}, Since: time.Date(2026, 11, 15, 9, 0, 0, 123, time.UTC)},
 		{
-			Client: process.Self(), Host: "h", Settings: "/a \"home\"/\\ \n<&>ä\u2028/settings.json",
+			Claude: process.Self(), Host: "h", Settings: "/a \"home\"/\\ \n<&>ä\u2028/settings.json",
 			Since: time.Now().UTC().Round(0), claim: claim{Session: "s\t", Confirmed: true},
 		},
 	} {
@@ -48,7 +48,7 @@ func TestARecordThatCannotBeWrittenLeavesNothing(t *testing.T) {
 func TestTidySweepsAtLast(t *testing.T) {
 	r := NewRegistry(t.TempDir())
 	id := journal.NewID()
-	must(t, r.store(id, record{Client: process.Identity{PID: 1, Boot: "another"}}))
+	must(t, r.store(id, record{Claude: process.Identity{PID: 1, Boot: "another"}}))
 	for range 10_000 {
 		r.tidy()
 		if _, err := os.Lstat(r.path(id)); err != nil {

@@ -44,7 +44,7 @@ func NewRegistry(stateDir string) Registry { return Registry{filepath.Join(state
 
 // record is one supervised launch.
 type record struct {
-	Client   process.Identity `json:"client"`
+	Claude   process.Identity `json:"client"`
 	Host     string           `json:"host,omitempty"`
 	Settings string           `json:"settings"` // the file with our entry, links resolved
 	Since    time.Time        `json:"since"`
@@ -58,12 +58,12 @@ func (r Registry) Session(id string) (session string, known bool) {
 	return rec.Session, err == nil && rec.Session != ""
 }
 
-// Nested reports whether the client that called this hook is not the launched one
+// Nested reports whether the Claude Code that called this hook is not the launched one
 // but was started inside it: an agent's own client inherits the launch's id. It is
 // known on Linux only; what is not known is no.
 func (r Registry) Nested(id string) bool {
 	rec, err := r.load(id)
-	return err == nil && process.NestedCaller(rec.Client.PID)
+	return err == nil && process.NestedCaller(rec.Claude.PID)
 }
 
 // Follow keeps the session of a launch current, by what its client's hooks see. An
@@ -132,7 +132,7 @@ func (rec record) lives() bool {
 	if rec.Host != "" && rec.Host != hostname() {
 		return time.Since(rec.Since) < abroad
 	}
-	return rec.Client.Lives()
+	return rec.Claude.Lives()
 }
 
 func hostname() string {
@@ -154,7 +154,7 @@ func (r Registry) load(id string) (record, error) {
 	return rec, err
 }
 
-// create stores a new record. Nobody asks for it before the client runs, and one that
+// create stores a new record. Nobody asks for it before Claude Code runs, and one that
 // is half written when we are killed is swept.
 func (r Registry) create(id string, rec record) error {
 	err := os.WriteFile(r.path(id), rec.text(), 0o600)
@@ -164,7 +164,7 @@ func (r Registry) create(id string, rec record) error {
 	return err
 }
 
-// store does not wait for the disk: a machine that loses power loses the client
+// store does not wait for the disk: a machine that loses power loses Claude Code
 // too.
 func (r Registry) store(id string, rec record) error {
 	return atomicfile.Replace(r.path(id), rec.text(), 0o600)
@@ -174,7 +174,7 @@ func (r Registry) store(id string, rec record) error {
 // have to find out about the types takes longer than the file.
 func (rec record) text() []byte {
 	return fmt.Appendf(nil, `{"client":{"pid":%d,"start":%s,"boot":%s},"host":%s,"settings":%s,"since":%s,"session":%s,"confirmed":%t}`+"\n",
-		rec.Client.PID, quoted(rec.Client.Start), quoted(rec.Client.Boot), quoted(rec.Host), quoted(rec.Settings),
+		rec.Claude.PID, quoted(rec.Claude.Start), quoted(rec.Claude.Boot), quoted(rec.Host), quoted(rec.Settings),
 		quoted(rec.Since.Format(time.RFC3339Nano)), quoted(rec.Session), rec.Confirmed)
 }
 

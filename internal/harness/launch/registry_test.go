@@ -91,7 +91,7 @@ func TestFollow(t *testing.T) {
 	if err := r.Follow(id, hook.SessionStart, "startup", "a"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such launch: %v", err)
 	}
-	must(t, r.store(id, record{Client: process.Self(), Settings: "/s"}))
+	must(t, r.store(id, record{Claude: process.Self(), Settings: "/s"}))
 	if session, known := r.Session(id); known {
 		t.Errorf("in session %q before any began", session)
 	}
@@ -106,7 +106,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("in session %q, %t", session, known)
 	}
 	rec, err := r.load(id)
-	if err != nil || rec.Settings != "/s" || rec.Client != process.Self() {
+	if err != nil || rec.Settings != "/s" || rec.Claude != process.Self() {
 		t.Errorf("the record became %+v, %v", rec, err)
 	}
 	must(t, r.Follow(id, hook.SessionEnd, "", "new"))
@@ -120,7 +120,7 @@ func TestFollowAtOnce(t *testing.T) {
 	r := NewRegistry(t.TempDir())
 	for range 20 {
 		id := journal.NewID()
-		must(t, r.store(id, record{Client: process.Self()}))
+		must(t, r.store(id, record{Claude: process.Self()}))
 		sessions := make([]string, 50)
 		start := make(chan bool)
 		var group sync.WaitGroup
@@ -175,7 +175,7 @@ func TestSweep(t *testing.T) {
 	gone := process.Self()
 	gone.Boot = "another"
 	living, dead, damaged := journal.NewID(), journal.NewID(), journal.NewID()
-	for id, rec := range map[string]record{living: {Client: process.Self(), Settings: "/a"}, dead: {Client: gone, Settings: "/b"}} {
+	for id, rec := range map[string]record{living: {Claude: process.Self(), Settings: "/a"}, dead: {Claude: gone, Settings: "/b"}} {
 		must(t, r.store(id, rec))
 	}
 	write(t, "{", r.path(damaged))

@@ -67,7 +67,7 @@ func withoutNUL() jsonfile.Rule {
 }
 
 // variableNames refuses what is no variable, and those by which we find ccc.json and
-// our own state: it would be one place for us and another for the client's hooks.
+// our own state: it would be one place for us and another for Claude Code's hooks.
 func variableNames(c *jsonfile.Checker, v *hujson.Value, at string) {
 	env, _ := jsonfile.ObjectOf(v)
 	for name, value := range jsonfile.Members(env) {

@@ -14,8 +14,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/process"
 )
 
-// hookMargin is what the client grants the hook beyond the review itself. A hook
-// that the client has to end counts as one that allowed.
+// hookMargin is what Claude Code grants the hook beyond the review itself. A hook
+// that Claude Code has to end counts as one that allowed.
 const hookMargin = 60 * time.Second
 
 // settle brings the settings file to what this launch needs, while no other launch
@@ -44,7 +44,7 @@ func (l *launch) lock(r Registry) (unlock func(), err error) {
 
 // plain takes our entry out of the settings file, and what other providers put
 // there.
-func (l *launch) plain(r Registry, before clientFile) error {
+func (l *launch) plain(r Registry, before settingsFile) error {
 	m, err := r.memoryOf(l.settings)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (l *launch) plain(r Registry, before clientFile) error {
 		return err
 	}
 	if err != nil {
-		l.warn(err) // the client makes do with the file, or without it
+		l.warn(err) // Claude Code makes do with the file, or without it
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (l *launch) supervised(r Registry, id string, timeout time.Duration) error 
 		return err
 	}
 	r.tidy()
-	if err := r.create(id, record{Client: process.Self(), Host: hostname(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
+	if err := r.create(id, record{Claude: process.Self(), Host: hostname(), Settings: m.Path, Since: l.Now().UTC()}); err != nil {
 		return err
 	}
 	err = l.apply(m, settings.Change{
@@ -124,7 +124,7 @@ func (l *launch) additions(merge json.RawMessage) []settings.Put {
 	if merge == nil {
 		return nil
 	}
-	file := readClientFile(l.settings)
+	file := readSettingsFile(l.settings)
 	wanted, _ := objectIn(merge)
 	if file.members == nil && len(file.text) > 0 {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// capVariable is how often in a row the client lets a hook block a stop; it is 8
+// capVariable is how often in a row Claude Code lets a hook block a stop; it is 8
 // without it, and 0 means no cap.
 const capVariable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 
 // supervise prepares a launch whose agent stops when a second one says that the work
 // is done.
-func (l *launch) supervise(env *environment, files []clientFile) error {
+func (l *launch) supervise(env *environment, files []settingsFile) error {
 	state, err := paths.SupervisorDir(l.getenv)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (l *launch) supervise(env *environment, files []clientFile) error {
 	}
 
 	if l.merge() != nil {
-		files[0] = readClientFile(l.settings) // with what the provider has put there
+		files[0] = readSettingsFile(l.settings) // with what the provider has put there
 	}
 	if file := hooksDisabled(files); file != "" {
 		l.warn(fmt.Errorf("nothing will be supervised: disableAllHooks in %s switches all hooks off", file))
@@ -53,7 +53,7 @@ func (l *launch) supervise(env *environment, files []clientFile) error {
 // blocks of all.
 const spareBlocks = 8
 
-// tooLow reports whether the client would end a series of reviews before us.
+// tooLow reports whether Claude Code would end a series of reviews before us.
 func tooLow(most string, limit int) bool {
 	n, err := strconv.Atoi(most)
 	return err != nil || n > 0 && n <= limit

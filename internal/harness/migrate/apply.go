@@ -61,9 +61,9 @@ func (s Store) Apply(root string, tools []string, changes []Change, now time.Tim
 
 // takeBack undoes a migration that failed.
 func (s Store) takeBack(m *manifest) error {
-	outcomes, err := s.restore(m)
-	for i, outcome := range outcomes {
-		if outcome == stays {
+	results, err := s.restore(m)
+	for i, result := range results {
+		if result == stays {
 			err = errors.Join(err, fmt.Errorf("%s has just been changed by another program", m.Files[i].Path))
 		}
 	}

@@ -67,7 +67,7 @@ func (s Store) Undo(root string) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	outcomes, err := s.restore(m)
+	results, err := s.restore(m)
 	if err != nil {
 		return Undone{}, err
 	}
@@ -75,7 +75,7 @@ func (s Store) Undo(root string) (Undone, error) {
 	undone := Undone{Tools: m.Tools, Restored: []string{}, Merged: []string{}, Removed: []string{}, Changed: []Changed{}}
 	var left []kept
 	for i, k := range m.Files {
-		switch outcomes[i] {
+		switch results[i] {
 		case restored:
 			undone.Restored = append(undone.Restored, k.Path)
 		case merged:
@@ -142,23 +142,23 @@ func (s Store) last(root string) (*manifest, error) {
 	return nil, NothingError{}
 }
 
-// outcome is what became of a file.
-type outcome int
+// fileResult is what became of a file.
+type fileResult int
 
 const (
-	restored outcome = iota // it is what it was
-	merged                  // it was changed since, and the migration's change is taken back in it
-	removed                 // the migration had made it
-	stays                   // it was changed since
+	restored fileResult = iota // it is what it was
+	merged                     // it was changed since, and the migration's change is taken back in it
+	removed                    // the migration had made it
+	stays                      // it was changed since
 )
 
 // restore makes each file what it was, the last one first.
-func (s Store) restore(m *manifest) ([]outcome, error) {
-	outcomes := make([]outcome, len(m.Files))
+func (s Store) restore(m *manifest) ([]fileResult, error) {
+	results := make([]fileResult, len(m.Files))
 	for i := len(m.Files) - 1; i >= 0; i-- {
 		k := m.Files[i]
 		err := jsonfile.WithLock(k.Path, func(f *jsonfile.File) (err error) {
-			outcomes[i], err = m.restoreLocked(k, f)
+			results[i], err = m.restoreLocked(k, f)
 			return err
 		})
 		if err != nil {
@@ -166,11 +166,11 @@ func (s Store) restore(m *manifest) ([]outcome, error) {
 		}
 		s.changed()
 	}
-	return outcomes, nil
+	return results, nil
 }
 
 // restoreLocked looks under the lock: another program may have just changed the file.
-func (m *manifest) restoreLocked(k kept, f *jsonfile.File) (outcome, error) {
+func (m *manifest) restoreLocked(k kept, f *jsonfile.File) (fileResult, error) {
 	now := ""
 	if f.Exists {
 		now = digest.Hex(f.Text)
@@ -205,7 +205,7 @@ func (m *manifest) restoreLocked(k kept, f *jsonfile.File) (outcome, error) {
 }
 
 // merge takes back the migration's own change of a file that was changed since.
-func (m *manifest) merge(k kept, f *jsonfile.File, before []byte) (outcome, error) {
+func (m *manifest) merge(k kept, f *jsonfile.File, before []byte) (fileResult, error) {
 	after := m.result(k)
 	if filepath.Ext(k.Path) != ".json" || after == nil || !f.Exists {
 		return stays, nil

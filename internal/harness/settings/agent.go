@@ -15,14 +15,14 @@ import (
 type Agent struct {
 	Program string   // stopgate, absolute
 	Aliases []string // further names by which the agent may call it
-	Dir     string   // where the client is started
-	// ConfigDir is where the client keeps the user's settings; empty where that is not known.
+	Dir     string   // where Claude Code is started
+	// ConfigDir is where Claude Code keeps the user's settings; empty where that is not known.
 	ConfigDir string
-	// Prompt is a file that the client is told to read first, absolute; empty without one.
+	// Prompt is a file that Claude Code is told to read first, absolute; empty without one.
 	Prompt string
 }
 
-// File is the text of the settings file that the client gets besides those that count in
+// File is the text of the settings file that Claude Code gets besides those that count in
 // its directory, which it merges. It has only our entries, and none that is in force
 // already, so that nothing runs twice, and lets the agent signal without being asked.
 //
@@ -43,7 +43,7 @@ func (a Agent) File() ([]byte, error) {
 	return json.MarshalIndent(file, "", "  ")
 }
 
-// inspect looks at the files that the client is sure to read, and at the one that it may
+// inspect looks at the files that Claude Code is sure to read, and at the one that it may
 // read, as its version decides.
 func (a Agent) inspect() (sure, perhaps []File) {
 	sure = a.read()
@@ -55,17 +55,17 @@ func (a Agent) inspect() (sure, perhaps []File) {
 	return sure, perhaps
 }
 
-// Disabled is the function of that name for the files that count for the client.
+// Disabled is the function of that name for the files that count for Claude Code.
 func (a Agent) Disabled() (by File, disabled bool) {
 	return Disabled(a.read())
 }
 
-// read looks at the files that the client is sure to read.
+// read looks at the files that Claude Code is sure to read.
 func (a Agent) read() []File { return inspectFor(userFile(a.ConfigDir), a.Dir, a.Dir) }
 
 // entries are those of the standard events that no file has. Where a file may have one, or
 // has one that is not for all that the event is about, the same command is written again:
-// the client calls equal ones once.
+// Claude Code calls equal ones once.
 func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 	for _, e := range Plan(a.Program, nil, nil, 0) {
 		there, known := a.called(sure, e.Event)
@@ -85,7 +85,7 @@ func (a Agent) entries(sure, perhaps []File) (all []Entry) {
 	return all
 }
 
-// called are the entries by which the client calls the program for an event, and waits for the
+// called are the entries by which Claude Code calls the program for an event, and waits for the
 // answer; known reports whether one of them is for all that the event is about. The daemon
 // asks, which is another binary: to it even these entries only look like its own.
 func (a Agent) called(files []File, event hook.Event) (entries []Entry, known bool) {
@@ -110,7 +110,7 @@ func uncovered(tools []string, entries []Entry) []string {
 	})
 }
 
-// matches reports whether the client takes a matcher for a subject. Measured: plain names
+// matches reports whether Claude Code takes a matcher for a subject. Measured: plain names
 // with bars between them are compared as they are, anything else is a regular expression. A
 // matcher is for all that a pattern is for if it has the pattern in it.
 func matches(matcher, subject string) bool {
@@ -127,7 +127,7 @@ func matches(matcher, subject string) bool {
 // allowed are the permissions for the command by which the agent signals, and for reading its
 // prompt. Measured with 2.1.197 and 2.1.325: the first hold for quoted paths too, and for no
 // command beside it; of files a path from the root begins with two slashes. What has brackets
-// in its path cannot be written as one, nor what the client would take for a pattern.
+// in its path cannot be written as one, nor what Claude Code would take for a pattern.
 func (a Agent) allowed() []string {
 	allow := []string{}
 	for _, program := range append([]string{a.Program}, a.Aliases...) {

@@ -28,7 +28,7 @@ type Change struct {
 // else touched the file and the last of ours goes, the file becomes what it was
 // before us, to the byte; one that we made is removed.
 //
-// A file that the client would not take, or that has no one place for the entry,
+// A file that Claude Code would not take, or that has no one place for the entry,
 // is refused with its position and not touched.
 func Apply(path string, c Change) (put []Put, changed bool, err error) {
 	if c.stands(path) {

@@ -71,7 +71,7 @@ const (
 	vanished = "stopgate was moved or removed, so nothing is checked. Install it again, or take its hooks out of the settings of Claude Code."
 )
 
-// say prints what the client shows to the person. The text has no quotes in it.
+// say prints what Claude Code shows to the person. The text has no quotes in it.
 func say(text string) string { return `echo '{"systemMessage":"` + text + `"}'` }
 
 // unguarded is the command line behind a guard of ours, whatever the guard does about a
@@ -132,7 +132,7 @@ func newEntry(c Call) Entry {
 	return Entry{Event: c.Event, Command: c.Line(), Timeout: c.Timeout, Status: statusMessage(c.Event)}
 }
 
-// statusMessage is what the client shows while it waits.
+// statusMessage is what Claude Code shows while it waits.
 func statusMessage(event hook.Event) string {
 	if event.Loops() {
 		return "stopgate is checking the work"

@@ -12,7 +12,7 @@ import (
 // document is a settings file.
 type document struct{ *jsonfile.Document }
 
-// parse takes exactly the JSON that the client takes.
+// parse takes exactly the JSON that Claude Code takes.
 func parse(name string, text []byte) (document, error) {
 	d, err := jsonfile.Parse(name, text)
 	return document{d}, err
@@ -49,7 +49,7 @@ func (d document) editable() error {
 }
 
 // known tells events from the other keys that people keep among them (a "//"
-// with a remark), which the client ignores whatever their type.
+// with a remark), which Claude Code ignores whatever their type.
 func known(name string) bool { return hook.Event(name).Known() }
 
 // place is where one hook stands in the tree.

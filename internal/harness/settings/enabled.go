@@ -8,7 +8,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
-// EnabledPlugin is a plugin that the client loads.
+// EnabledPlugin is a plugin that Claude Code loads.
 type EnabledPlugin struct {
 	ID    string // NAME@MARKETPLACE
 	By    Switch
@@ -28,7 +28,7 @@ func EnabledPlugins(dir string) (all []EnabledPlugin) {
 	return all
 }
 
-// hooks are those of a plugin. What cannot be read has none, as for the client.
+// hooks are those of a plugin. What cannot be read has none, as for Claude Code.
 func (s pluginStore) hooks(id, dir string) (all []Entry) {
 	folder := s.folder(id, dir)
 	if folder == "" {

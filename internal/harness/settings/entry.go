@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
-// Entry is one hook entry of ours. With Args the client starts Command without
+// Entry is one hook entry of ours. With Args Claude Code starts Command without
 // a shell; without, it is a shell's command line.
 type Entry struct {
 	Event   hook.Event
@@ -21,9 +21,9 @@ type Entry struct {
 	Command string
 	Args    []string
 	Timeout time.Duration // 0: the file says nothing
-	Status  string        // what the client shows while it waits; any text is as good as ours
-	Plugin  string        // the client's plugin that brings it; empty for a settings file's
-	Spoilt  []string      // keys by which the client does not wait for the answer, or does not call at all
+	Status  string        // what Claude Code shows while it waits; any text is as good as ours
+	Plugin  string        // Claude Code's plugin that brings it; empty for a settings file's
+	Spoilt  []string      // keys by which Claude Code does not wait for the answer, or does not call at all
 }
 
 func (e Entry) equal(f Entry) bool {
@@ -32,7 +32,7 @@ func (e Entry) equal(f Entry) bool {
 		(e.Status == "") == (f.Status == "")
 }
 
-// wide reports whether the client calls the entry for all that the event is
+// wide reports whether Claude Code calls the entry for all that the event is
 // about. Where there is nothing to select, it ignores the matcher.
 func (e Entry) wide() bool {
 	return e.Matcher == "" || e.Matcher == "*" || !e.Event.HasSubject()
@@ -104,11 +104,11 @@ func (e Entry) review() (program string, is bool) {
 	return program, e.Event == hook.Stop && slices.Equal(arguments, []string{SupervisorHook})
 }
 
-// SupervisorHook is the command of ours that the client calls when a supervised agent
+// SupervisorHook is the command of ours that Claude Code calls when a supervised agent
 // stops.
 const SupervisorHook = "supervisor-hook"
 
-// call is the program that the client starts, and its arguments as far as they can
+// call is the program that Claude Code starts, and its arguments as far as they can
 // be told from a command line.
 func (e Entry) call() (program string, arguments []string) {
 	if len(e.Args) > 0 {
@@ -129,7 +129,7 @@ func (e Entry) alike() bool {
 	return slices.ContainsFunc(words, named) && slices.ContainsFunc(words, called)
 }
 
-// Program is what the client starts.
+// Program is what Claude Code starts.
 func (e Entry) Program() string {
 	program, _ := e.call()
 	return program
@@ -145,7 +145,7 @@ func (e Entry) Line() string {
 }
 
 // valid refuses an entry that we would not recognise as ours afterwards, or
-// that would make the client drop the file.
+// that would make Claude Code drop the file.
 func (e Entry) valid() error {
 	switch {
 	case !e.Event.Known():

@@ -13,12 +13,12 @@ import (
 )
 
 // UserEnvironment is what settings that no project can write put into the environment of the
-// client: the user's in the client's directory, and the administrator's.
+// client: the user's in Claude Code's directory, and the administrator's.
 func UserEnvironment(dir string) map[string]string {
 	return Environment(inspectAll(inForceFor(userFile(dir), "", "")))
 }
 
-// userFile is the path of the user's settings in the client's directory; empty where that is not known.
+// userFile is the path of the user's settings in Claude Code's directory; empty where that is not known.
 func userFile(dir string) string {
 	if dir == "" {
 		return ""
@@ -28,7 +28,7 @@ func userFile(dir string) string {
 
 // ProjectVariables names what the settings in a directory put into the environment of a
 // client that takes them for the project's. known is false where a file cannot be read or
-// decoded: the client may decode more than we do, and may have read the file when it was whole.
+// decoded: Claude Code may decode more than we do, and may have read the file when it was whole.
 //
 // Every hook call asks, so there is no syntax tree.
 func ProjectVariables(dir string) (names []string, known bool) {
@@ -46,7 +46,7 @@ func ProjectVariables(dir string) (names []string, known bool) {
 }
 
 // variablesIn names the variables that a settings file sets. Their values may be of any type:
-// the client makes strings of them.
+// Claude Code makes strings of them.
 func variablesIn(path string) ([]string, error) {
 	text, err := jsonfile.ReadText(path)
 	if errors.Is(err, fs.ErrNotExist) {

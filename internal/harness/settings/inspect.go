@@ -19,8 +19,8 @@ type File struct {
 	Scope  Scope
 	Path   string
 	Exists bool
-	Err    error            // it cannot be read or is no JSON; the client ignores it silently
-	Faults []jsonfile.Fault // wrong types; the client ignores the whole file, as silently
+	Err    error            // it cannot be read or is no JSON; Claude Code ignores it silently
+	Faults []jsonfile.Fault // wrong types; Claude Code ignores the whole file, as silently
 
 	DisableAllHooks  *bool             // nil: not set
 	ManagedHooksOnly bool              // only read from managed files
@@ -32,12 +32,12 @@ type File struct {
 	Env              map[string]string // what the file puts into the environment of hooks
 
 	Plugin    string          // whose hooks these are; empty for a settings file
-	By        Switch          // what decides whether the client loads the plugin; zero: no file says anything
-	installed installedPlugin // how the client installed the plugin
+	By        Switch          // what decides whether Claude Code loads the plugin; zero: no file says anything
+	installed installedPlugin // how Claude Code installed the plugin
 	plugins   map[string]bool // which the file enables or disables
 }
 
-// Dropped reports whether the client ignores the hooks of the file.
+// Dropped reports whether Claude Code ignores the hooks of the file.
 func (f File) Dropped() bool { return f.Err != nil || len(f.Faults) > 0 }
 
 // Inspect looks at every settings file that counts in the project, in the
@@ -70,7 +70,7 @@ func inspect(at location) File {
 	f := File{Scope: at.scope, Path: at.path}
 	found, err := jsonfile.Read(at.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f // a link to nothing too: the client takes it for a missing file
+		return f // a link to nothing too: Claude Code takes it for a missing file
 	}
 	f.Exists = true
 	if err != nil {
@@ -87,7 +87,7 @@ func inspect(at location) File {
 	f.Faults = d.faults(at.scope)
 	f.list(d.places())
 	if at.scope == Plugin {
-		return f // the client reads nothing else of it
+		return f // Claude Code reads nothing else of it
 	}
 
 	f.plugins = switches(jsonfile.Member(root, "enabledPlugins"))
@@ -193,7 +193,7 @@ func (u Unread) Hint() string {
 	return fmt.Sprintf("start it in %s, or: stopgate hooks install --user", u.root)
 }
 
-// environment takes the strings: the client forgives other values.
+// environment takes the strings: Claude Code forgives other values.
 func environment(v *hujson.Value) map[string]string {
 	env := map[string]string{}
 	o, _ := jsonfile.ObjectOf(v)
@@ -222,7 +222,7 @@ func Environment(files []File) map[string]string {
 // managed file with faults only the hooks are lost.
 func (f File) counts() bool { return f.Err == nil && (!f.Dropped() || f.Scope == Managed) }
 
-// InForce lists our entries that the client really calls. One whose program is gone is not
+// InForce lists our entries that Claude Code really calls. One whose program is gone is not
 // among them.
 func InForce(files []File) []Entry {
 	var out []Entry
@@ -239,7 +239,7 @@ func InForce(files []File) []Entry {
 	return out
 }
 
-// Unified reports whether the client really calls "stopgate hook" for Stop and
+// Unified reports whether Claude Code really calls "stopgate hook" for Stop and
 // waits for its answer, by the files that count for a client that was started in
 // one of the directories, and by one that it was given besides, where its path is not
 // empty.
@@ -258,7 +258,7 @@ func Unified(file string, dirs ...string) bool {
 	return false
 }
 
-// Calls reports whether the client calls our entries in the file, which is one
+// Calls reports whether Claude Code calls our entries in the file, which is one
 // of files.
 func (f File) Calls(files []File) bool {
 	if f.Dropped() || f.asleep() {

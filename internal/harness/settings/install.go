@@ -20,7 +20,7 @@ import (
 // ours for other events stay, and so does every byte that is not ours. An
 // entry without a timeout gets the default.
 //
-// A file that the client would not take even then, or that has no one place for
+// A file that Claude Code would not take even then, or that has no one place for
 // the entries, is refused with its position and not touched.
 func Install(path string, entries []Entry) (changed bool, err error) {
 	err = jsonfile.WithLock(path, func(f *jsonfile.File) error {
@@ -55,7 +55,7 @@ func Check(path string, entries []Entry) error {
 	return err
 }
 
-// acceptable is install, unless the client would drop the file. Faults in
+// acceptable is install, unless Claude Code would drop the file. Faults in
 // entries of ours are fixed by installing; if others are left, all are named
 // where the person finds them.
 func acceptable(name string, text []byte, entries []Entry) ([]byte, error) {
@@ -66,7 +66,7 @@ func acceptable(name string, text []byte, entries []Entry) ([]byte, error) {
 	return after, inForceAfter(name, text, after)
 }
 
-// inForceAfter is an error when the client would drop the file that has become
+// inForceAfter is an error when Claude Code would drop the file that has become
 // after. Where that is due to what the file was before, the faults are named as
 // they stand there.
 func inForceAfter(name string, text, after []byte) error {

@@ -13,10 +13,10 @@ import (
 
 // questions are the tools by which an agent asks a person. PreToolUse is
 // installed for them alone unless the project has commands of its own there:
-// each hook costs the client about 14 ms per call.
+// each hook costs Claude Code about 14 ms per call.
 var questions = []string{"AskUserQuestion", "ExitPlanMode"}
 
-// edits are the tools by which an agent writes files, which they name: the client's own, and
+// edits are the tools by which an agent writes files, which they name: Claude Code's own, and
 // those of MCP servers that have such a word in their names. PostToolUse is installed for them
 // alone: it tells in which projects the agent has worked. Tools that only read must not
 // count: a person's red project is not the agent's because it was read.
@@ -42,7 +42,7 @@ func toolsFor(e hook.Event) []string {
 	return nil
 }
 
-// matcherOf is the matcher for tools, which are names and patterns. The client compares
+// matcherOf is the matcher for tools, which are names and patterns. Claude Code compares
 // plain names as they are and looks for any other matcher anywhere in a tool's name, where
 // Write is found in TodoWrite.
 func matcherOf(tools []string) string {
@@ -130,7 +130,7 @@ func Narrow(entries []Entry) (events []hook.Event) {
 }
 
 // timeoutFor is long enough for every command of the project and of those whose
-// entries are there already. Only stops may take long; what the client bounds
+// entries are there already. Only stops may take long; what Claude Code bounds
 // itself stays within that.
 func timeoutFor(e hook.Event, project *config.Project, installed []Entry) time.Duration {
 	timeout := DefaultTimeout(e)

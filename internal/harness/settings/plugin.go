@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
-// A plugin of the client brings hooks too. The folder plugin of our repository is one, with the entries that
+// A plugin of Claude Code brings hooks too. The folder plugin of our repository is one, with the entries that
 // Plan has for a shared file. Measured with 2.1.197:
 //
 //   - of enabledPlugins the last file that counts and has true, false or an array for the plugin decides, and
@@ -44,7 +44,7 @@ func switches(v *hujson.Value) map[string]bool {
 	return all
 }
 
-// pluginStore is what the client has written down about plugins.
+// pluginStore is what Claude Code has written down about plugins.
 type pluginStore struct {
 	installed map[string][]installedPlugin
 	markets   map[string]marketplace
@@ -63,7 +63,7 @@ type marketplace struct {
 	Location string `json:"installLocation"`
 }
 
-// readPlugins reads what lies beside the user's settings file. What cannot be read the client takes for
+// readPlugins reads what lies beside the user's settings file. What cannot be read Claude Code takes for
 // empty.
 func readPlugins(user string) (s pluginStore) {
 	if user == "" {
@@ -165,7 +165,7 @@ func (s pluginStore) inspect(id, dir string) (f File, found bool) {
 	return f, len(f.Entries)+len(f.Supervisor)+len(f.StopHook)+len(f.Alike) > 0
 }
 
-// folder is what the client loads the plugin from; empty where it loads nothing.
+// folder is what Claude Code loads the plugin from; empty where it loads nothing.
 func (s pluginStore) folder(id, dir string) string {
 	name, market, _ := strings.Cut(id, "@")
 	at, known := s.markets[market]
@@ -225,10 +225,10 @@ func Asleep(files []File) (f File, found bool) {
 	return files[i], true
 }
 
-// asleep reports whether the file is that of a plugin which the client does not load.
+// asleep reports whether the file is that of a plugin which Claude Code does not load.
 func (f File) asleep() bool { return f.Scope == Plugin && !f.By.On }
 
-// WhyAsleep is what keeps the client from loading the plugin.
+// WhyAsleep is what keeps Claude Code from loading the plugin.
 func (f File) WhyAsleep() string {
 	if f.By.Path == "" {
 		return fmt.Sprintf("the plugin %s is installed, but not enabled", f.Plugin)
@@ -236,12 +236,12 @@ func (f File) WhyAsleep() string {
 	return fmt.Sprintf("the plugin %s is disabled in %s", f.Plugin, f.By.Path)
 }
 
-// Enable is the command that has the client load the plugin.
+// Enable is the command that has Claude Code load the plugin.
 func (f File) Enable() string {
 	return "claude plugin enable " + ShellCommand(f.Plugin) + scopeFlag(f.By.Scope.String())
 }
 
-// Disable is the command that has the client not load the plugin in one project.
+// Disable is the command that has Claude Code not load the plugin in one project.
 func (f File) Disable() string {
 	return "claude plugin disable " + ShellCommand(f.Plugin) + scopeFlag(Local.String())
 }
@@ -272,7 +272,7 @@ func (f File) Renew() string {
 	return "stopgate hooks install --" + f.Scope.String()
 }
 
-// scopeFlag names a scope for the client, whose default is the user's.
+// scopeFlag names a scope for Claude Code, whose default is the user's.
 func scopeFlag(scope string) string {
 	if scope == "" || scope == User.String() {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
-// Reach is whether the client calls stopgate when an agent stops, by its settings files.
+// Reach is whether Claude Code calls stopgate when an agent stops, by its settings files.
 type Reach struct {
 	Scopes []Scope // of the files whose entries count
 	Why    string  // an entry does not count, where none does
@@ -15,7 +15,7 @@ type Reach struct {
 }
 
 // ReachOf reads the settings files that count for a client that is started in dir. It can be asked by
-// another program than the one that is called: what a bare name stands for, which depends on the client's
+// another program than the one that is called: what a bare name stands for, which depends on Claude Code's
 // own PATH, is not looked up.
 func ReachOf(dir string) (r Reach) {
 	files := Inspect(dir)

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/program"
 )
 
-// resolve is the file that a program's name stands for. The shell that the client starts
+// resolve is the file that a program's name stands for. The shell that Claude Code starts
 // knows our environment, so variables in it count.
 func resolve(program string) (path string, found bool) {
 	if strings.Contains(program, "$") {

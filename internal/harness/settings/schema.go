@@ -10,10 +10,10 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
-// What makes the client drop a file, measured with 2.1.197: a file with one
+// What makes Claude Code drop a file, measured with 2.1.197: a file with one
 // good SessionStart hook and one defect, and whether the hook ran. Not tried, but
 // taken to be the same: if, once and statusMessage in hooks other than command.
-// What the client forgives is left out here:
+// What Claude Code forgives is left out here:
 //
 //   - unknown keys everywhere, and unknown events with any value;
 //   - hooks that is no object, or a known event that is no array: these are
@@ -25,7 +25,7 @@ import (
 // A managed file is checked for its hooks alone: there a timeout of 0 cost the
 // hooks, but "model":5 did not.
 
-// faults lists what the client drops the file for.
+// faults lists what Claude Code drops the file for.
 func (d document) faults(scope Scope) []jsonfile.Fault {
 	if scope == Managed || scope == Plugin {
 		return d.Check(managedFile())

@@ -1,4 +1,4 @@
-// Package settings reads the client's settings files and merges our hook
+// Package settings reads Claude Code's settings files and merges our hook
 // entries into them, leaving every other byte alone.
 package settings
 
@@ -13,17 +13,17 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// Scope is one of the places the client takes settings from. A later scope
+// Scope is one of the places Claude Code takes settings from. A later scope
 // overrides an earlier one; hooks of all scopes run.
 type Scope int
 
-// The scopes in the client's order.
+// The scopes in Claude Code's order.
 const (
 	User    Scope = iota // the person's own
 	Project              // committed with the project
 	Local                // the person's own, in this project
 	Managed              // the administrator's, which we only read
-	Plugin               // a plugin's, which the client's own commands install and remove
+	Plugin               // a plugin's, which Claude Code's own commands install and remove
 )
 
 // Editable reports whether our commands may change files of the scope.
@@ -49,7 +49,7 @@ func (s Scope) String() string {
 func Path(scope Scope, root string) (string, error) {
 	switch scope {
 	case User:
-		dir, err := paths.ClientConfigDir()
+		dir, err := paths.ClaudeConfigDir()
 		if err != nil {
 			return "", err
 		}
@@ -84,7 +84,7 @@ type location struct {
 	path  string
 }
 
-// inForce lists the files that count in a project, in the client's order. In
+// inForce lists the files that count in a project, in Claude Code's order. In
 // a home directory the project's file is the user's file: it is listed once.
 func inForce(root, localRoot string) []location {
 	user, _ := Path(User, "") // none without a home

@@ -6,7 +6,7 @@ import (
 )
 
 // ShellCommand is the command line by which a shell starts the program at path
-// with these arguments. Only what needs quotes has them. On Windows the client has Git Bash run
+// with these arguments. Only what needs quotes has them. On Windows Claude Code has Git Bash run
 // hooks (2.1.197 fails a hook where there is none), which takes C:/a for a path like any other.
 func ShellCommand(path string, args ...string) string {
 	words := []string{quoted(filepath.ToSlash(path))}

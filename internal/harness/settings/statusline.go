@@ -9,18 +9,18 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
-// statusLineKey is the client's name for it, in the settings.
+// statusLineKey is Claude Code's name for it, in the settings.
 const statusLineKey = "statusLine"
 
 // StatusLine is the status line of one settings file.
 type StatusLine struct {
 	Path    string
-	Command string // empty where it is not one that the client takes
+	Command string // empty where it is not one that Claude Code takes
 	Ours    bool
 }
 
 // StatusLines are those of the settings files that count in the project, the one in force last. A file that cannot be read
-// has none: the client ignores it.
+// has none: Claude Code ignores it.
 func StatusLines(root string) (all []StatusLine) {
 	for _, at := range inForce(root, root) {
 		found, err := jsonfile.Read(at.path)

@@ -14,12 +14,12 @@ import (
 func DefaultTimeout(event hook.Event) time.Duration {
 	switch event {
 	case hook.Stop:
-		// Gates and a review fit in; the client's 600 s are short for a test suite.
+		// Gates and a review fit in; Claude Code's 600 s are short for a test suite.
 		return 1200 * time.Second
 	case hook.UserPromptSubmit:
 		return 30 * time.Second
 	case hook.SessionEnd:
-		// Without a timeout of ours the client gives all SessionEnd hooks 1.5 s.
+		// Without a timeout of ours Claude Code gives all SessionEnd hooks 1.5 s.
 		return 20 * time.Second
 	case hook.SessionStart, hook.SubagentStart, hook.StopFailure, hook.Notification:
 		return 60 * time.Second
@@ -30,8 +30,8 @@ func DefaultTimeout(event hook.Event) time.Duration {
 	return 600 * time.Second
 }
 
-// clientTimeout is what the client grants an entry without a timeout.
-func clientTimeout(event hook.Event) time.Duration {
+// defaultTimeout is what Claude Code grants an entry without a timeout.
+func defaultTimeout(event hook.Event) time.Duration {
 	switch event {
 	case hook.UserPromptSubmit:
 		return 30 * time.Second
@@ -41,10 +41,10 @@ func clientTimeout(event hook.Event) time.Duration {
 	return 600 * time.Second
 }
 
-// Timeout is how long the client waits for our entry for the event, where the entry that it
+// Timeout is how long Claude Code waits for our entry for the event, where the entry that it
 // called says --timeout carried, or 0 without one.
 //
-// The client runs equal entries of several files once, and the timeout of the last of them
+// Claude Code runs equal entries of several files once, and the timeout of the last of them
 // counts: local over project over user, measured with 2.1.325. So a shorter one
 // anywhere in the files that count in the roots counts, and is never exceeded. Entries with
 // another command line are called besides, with a time of their own; those that do not
@@ -77,7 +77,7 @@ func StopHookTimeout(roots ...string) time.Duration {
 }
 
 // SupervisorTimeout is the same for an entry that calls the supervisor, under
-// whatever name; without any entry it is what the client grants.
+// whatever name; without any entry it is what Claude Code grants.
 func SupervisorTimeout(dirs ...string) time.Duration {
 	reviews := func(e Entry) bool {
 		_, is := e.review()
@@ -86,7 +86,7 @@ func SupervisorTimeout(dirs ...string) time.Duration {
 	if timeout, found := smallest(hook.Stop, reviews, SupervisorHook, dirs); found {
 		return timeout
 	}
-	return clientTimeout(hook.Stop)
+	return defaultTimeout(hook.Stop)
 }
 
 // smallest looks at the wanted entries. Each of them has the word in it.
@@ -154,10 +154,10 @@ func (e Entry) Answerable() (long time.Duration, short bool) {
 func granted(e Entry) time.Duration {
 	timeout := e.Timeout
 	if timeout == 0 {
-		timeout = clientTimeout(e.Event)
+		timeout = defaultTimeout(e.Event)
 	}
 	if e.Event == hook.SessionEnd {
-		return min(timeout, 60*time.Second) // the client's cap
+		return min(timeout, 60*time.Second) // Claude Code's cap
 	}
 	return timeout
 }

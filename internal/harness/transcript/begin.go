@@ -31,7 +31,7 @@ func BeganAt(path string) (at string) {
 }
 
 // HoldsMessage looks at the beginning of a transcript for something that was said. What cannot be read is
-// left to the client.
+// left to Claude Code.
 func HoldsMessage(path string) bool {
 	text, err := regular.Head(path, lookedAt)
 	if err != nil || len(text) == lookedAt {

@@ -15,7 +15,7 @@ type Kind int
 // The kinds of events.
 const (
 	Prompt Kind = iota // what the agent was told
-	Note               // what the client or a hook said in the user's place
+	Note               // what Claude Code or a hook said in the user's place
 	Words              // what the agent said
 	Tool               // what it did, in one line
 	Answer             // what a person answered to its question
@@ -53,7 +53,7 @@ type record struct {
 	Entry
 	Subtype   string    `json:"subtype"`
 	Timestamp time.Time `json:"timestamp"`
-	// Content is that of a line which is no message, such as a command that the client
+	// Content is that of a line which is no message, such as a command that Claude Code
 	// answers itself.
 	Content json.RawMessage `json:"content"`
 }
@@ -92,10 +92,10 @@ func (c *Conversation) events(r *record) []Event {
 	if results := c.results(content); results != nil {
 		return results
 	}
-	return user(promptText(content), r.IsMeta || from.IsClient())
+	return user(promptText(content), r.IsMeta || from.IsAutomatic())
 }
 
-// user is what stands in the user's place. What the client added for the model alone, as
+// user is what stands in the user's place. What Claude Code added for the model alone, as
 // the text behind a slash command, is left out.
 func user(text string, added bool) []Event {
 	if command, ok := SlashCommand(text); ok {
@@ -115,7 +115,7 @@ func user(text string, added bool) []Event {
 	return []Event{{Kind: Prompt, Text: text}}
 }
 
-// taskText is what the client says of a task in the background.
+// taskText is what Claude Code says of a task in the background.
 func taskText(text string) string {
 	_, rest, _ := strings.Cut(text, "<summary>")
 	if summary, _, found := strings.Cut(rest, "</summary>"); found {

@@ -35,18 +35,18 @@ type Message struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// Origin is who a prompt is from, where the client says so.
+// Origin is who a prompt is from, where Claude Code says so.
 type Origin struct {
 	Kind string `json:"kind"`
 }
 
-// IsClient reports whether no person has written it.
-func (o Origin) IsClient() bool {
+// IsAutomatic reports whether no person has written it.
+func (o Origin) IsAutomatic() bool {
 	return o.Kind == "task-notification" || o.Kind == "auto-continuation"
 }
 
 // User is the content of what stands in the user's place: a message, or a prompt that was
-// slipped in. It may be a person's or the client's own.
+// slipped in. It may be a person's or Claude Code's own.
 func (e *Entry) User() (content json.RawMessage, from Origin, ok bool) {
 	if e.Type == "attachment" && e.Attachment.Type == "queued_command" {
 		return e.Attachment.Prompt, e.Attachment.Origin, true
@@ -63,7 +63,7 @@ func Parse(line []byte) (e Entry, ok bool) {
 	return e, ok
 }
 
-// Fault is the error of the API that stands in the place of what the agent said: the client's word for it, which
+// Fault is the error of the API that stands in the place of what the agent said: Claude Code's word for it, which
 // may be empty, and its text.
 func (e *Entry) Fault() (word, text string, found bool) {
 	if e.Type != Assistant || !e.IsAPIError {
@@ -103,7 +103,7 @@ func ToolsIn(line []byte) (t Tools) {
 	return t
 }
 
-// Request is what a person asked for in a line: a prompt, a slash command as the client writes it, or what the
+// Request is what a person asked for in a line: a prompt, a slash command as Claude Code writes it, or what the
 // client itself answered to one.
 func Request(line []byte) (text string, ok bool) {
 	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
@@ -117,7 +117,7 @@ func Request(line []byte) (text string, ok bool) {
 		return "", false // half written, or of a client that we do not know
 	}
 	content, from, ok := e.User()
-	if !ok || e.IsMeta || e.IsSidechain || e.IsCompactSummary || from.IsClient() {
+	if !ok || e.IsMeta || e.IsSidechain || e.IsCompactSummary || from.IsAutomatic() {
 		return "", false
 	}
 	return promptText(content), true
@@ -149,17 +149,17 @@ func promptText(content json.RawMessage) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// IsNotice reports whether a text is one that the client writes in the user's place.
+// IsNotice reports whether a text is one that Claude Code writes in the user's place.
 func IsNotice(text string) bool {
 	return slices.ContainsFunc([]string{
 		feedback, taskNotice, "<system-reminder>", "<bash-", interrupted, "[structured-output-enforce]",
 	}, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
 }
 
-// AnswersCommand reports whether a text is what the client itself answered to a slash command.
+// AnswersCommand reports whether a text is what Claude Code itself answered to a slash command.
 func AnswersCommand(text string) bool { return strings.HasPrefix(text, localAnswer) }
 
-// How the client's notices begin.
+// How Claude Code's notices begin.
 const (
 	localAnswer = "<local-command-"
 	feedback    = "Stop hook feedback:"
@@ -167,7 +167,7 @@ const (
 	interrupted = "[Request interrupted by user"
 )
 
-// SlashCommand reads a command as it was typed from what the client makes of it.
+// SlashCommand reads a command as it was typed from what Claude Code makes of it.
 func SlashCommand(text string) (command string, ok bool) {
 	if !strings.HasPrefix(text, "<command-") {
 		return "", false

@@ -10,8 +10,8 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
-// Find is where a session's transcript lies: beside another that the client named, which
-// may be empty, or in one of the folders of projects that the client keeps its transcripts
+// Find is where a session's transcript lies: beside another that Claude Code named, which
+// may be empty, or in one of the folders of projects that Claude Code keeps its transcripts
 // in. It is empty as long as there is none. The error says that nobody can tell.
 func Find(projects, beside, session string) (path string, err error) {
 	if !plain.IsName(session, 200) {

@@ -1,5 +1,5 @@
-// Package transcript reads the client's record of a session: a file of JSON lines that
-// grows while the client works. It is the client's own, with no promise as to its form,
+// Package transcript reads Claude Code's record of a session: a file of JSON lines that
+// grows while Claude Code works. It is Claude Code's own, with no promise as to its form,
 // so whatever is not understood is passed over.
 package transcript
 
@@ -77,7 +77,7 @@ func FollowFrom(path string, at int64) *Follower { return &Follower{Path: path, 
 // At is where the next line begins, and the last one that was handed out has ended.
 func (f *Follower) At() int64 { return f.at }
 
-// Next hands out the whole lines that are new: the client may still be writing the last
+// Next hands out the whole lines that are new: Claude Code may still be writing the last
 // one. A file that has become shorter, or is another one, is read from its start.
 func (f *Follower) Next(take func(line []byte)) error {
 	file, err := Open(f.Path)

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Commands are the lines of a transcript from a place on in which the client called a shell, and where the next ones
+// Commands are the lines of a transcript from a place on in which Claude Code called a shell, and where the next ones
 // begin. Of more than size bytes only the end is read, and of a file that is shorter than the place all.
 func Commands(path string, from, size int64) (text []byte, next int64, err error) {
 	file, err := Open(path)

@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// Spoken copies a transcript without what the client has told the agent on its own: the
+// Spoken copies a transcript without what Claude Code has told the agent on its own: the
 // project's memory and rules, the list of its skills and agents, the state of git. A client
 // that goes on with the copy looks for these anew, in the places that it is given then.
 //
@@ -107,7 +107,7 @@ func (s *spoken) kept(uuid string) string {
 func relinked(line []byte, name, uuid string) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(line, &members) != nil {
-		return line // not valid JSON: the client passes over it
+		return line // not valid JSON: Claude Code passes over it
 	}
 	members[name] = json.RawMessage("null")
 	if uuid != "" {

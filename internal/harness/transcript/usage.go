@@ -40,7 +40,7 @@ func (c *count) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// synthetic is the model of messages that the client made up itself, such as errors.
+// synthetic is the model of messages that Claude Code made up itself, such as errors.
 const synthetic = "<synthetic>"
 
 // UsageOf reads what a line says about usage; most say nothing.

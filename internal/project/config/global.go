@@ -47,7 +47,7 @@ const (
 
 // Journal is what the journal holds, and for how long.
 type Journal struct {
-	// Payloads adds what the client sent, prompts and tool input included.
+	// Payloads adds what Claude Code sent, prompts and tool input included.
 	Payloads bool
 	MaxAge   time.Duration
 	MaxSize  int64 // bytes

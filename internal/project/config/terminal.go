@@ -2,7 +2,7 @@ package config
 
 import "github.com/stopgate/stopgate/internal/project/document"
 
-// Terminal is how the client's screen is read before something is typed into it.
+// Terminal is how Claude Code's screen is read before something is typed into it.
 // What is empty is built in.
 type Terminal struct {
 	Prompt string // a regular expression for the line of the input box

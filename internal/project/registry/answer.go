@@ -13,7 +13,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/jsonfile"
 )
 
-// Rule answers questions that the client asks.
+// Rule answers questions that Claude Code asks.
 type Rule struct {
 	Question string   // a pattern over the question or its header; upper and lower case are the same
 	Answer   []string // labels of options
@@ -92,9 +92,9 @@ func (r *reader) filled(v *hujson.Value, path string, texts []string) {
 }
 
 // Answer answers a call of AskUserQuestion by the rules: the input as it came, with the
-// answers added as the client takes them. Where one question has no answer, the call
+// answers added as Claude Code takes them. Where one question has no answer, the call
 // has none, and a person decides.
-func (a Agent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bool) {
+func (a OutsideAgent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bool) {
 	if len(a.Answers) == 0 {
 		return nil, false
 	}
@@ -115,7 +115,7 @@ func (a Agent) Answer(toolInput json.RawMessage) (updated json.RawMessage, ok bo
 }
 
 // answer answers one question by the first rule that is for it.
-func (a Agent) answer(q hook.Question) (answer string, ok bool) {
+func (a OutsideAgent) answer(q hook.Question) (answer string, ok bool) {
 	if q.Text == "" || garbled(q.Text) {
 		return "", false
 	}
@@ -168,6 +168,6 @@ func pick(labels []string, wanted string) (label string, ok bool) {
 	return label, found == 1
 }
 
-// garbled reports whether a text may not be what the client has: it knows halves of
+// garbled reports whether a text may not be what Claude Code has: it knows halves of
 // characters, which we cannot write.
 func garbled(text string) bool { return strings.ContainsRune(text, utf8.RuneError) }

@@ -113,7 +113,7 @@ func FuzzAnswer(f *testing.F) {
 		if !utf8.ValidString(pattern + label + free) {
 			return
 		}
-		a := Agent{Answers: []Rule{{Question: pattern, Answer: []string{label}, Text: free}}}
+		a := OutsideAgent{Answers: []Rule{{Question: pattern, Answer: []string{label}, Text: free}}}
 		got, ok := a.Answer(input)
 		if !ok {
 			if got != nil {

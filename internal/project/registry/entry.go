@@ -62,7 +62,7 @@ func (r *reader) agent(v *hujson.Value) (p parsed, ok bool) {
 	p = parsed{node: v, at: r.at}
 	p.Enabled = true
 	var gateway *hujson.Value
-	members := r.entryMembers(&p.Agent, &gateway)
+	members := r.entryMembers(&p.OutsideAgent, &gateway)
 	r.read(o, "", members)
 	p.Gateway, p.gateway = r.gateway(gateway)
 	r.slips(o, "", names(members), olderNames())
@@ -76,7 +76,7 @@ func (r *reader) agent(v *hujson.Value) (p parsed, ok bool) {
 	return p, p.SessionName != ""
 }
 
-func (r *reader) entryMembers(a *Agent, gateway **hujson.Value) []member {
+func (r *reader) entryMembers(a *OutsideAgent, gateway **hujson.Value) []member {
 	return []member{
 		{name: "agent_id", read: into(&a.AgentID, r.word)},
 		{name: "session_name", read: into(&a.SessionName, r.session)},

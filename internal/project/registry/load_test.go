@@ -32,7 +32,7 @@ func TestLoadOlderFormat(t *testing.T) {
     "enabeld": "is for check to mind"
   }]
 }`)
-	want := []Agent{{
+	want := []OutsideAgent{{
 		AgentID: "warden", SessionName: "warden-main", WorkingDirectory: "/srv/project", Enabled: true,
 		OpenclawSessionID: "d52a3453-3ac6-464b-9533-681560695394",
 		Gateway:           Gateway{Transport: ViaOpenClaw, Program: "openclaw"},
@@ -83,7 +83,7 @@ func TestUnreadPermitsNothing(t *testing.T) {
 		}
 		for _, session := range []string{"s", "other", ""} {
 			a, found := r.Find(session)
-			if diff := cmp.Diff(Agent{Commands: []string{}}, a); found || diff != "" || a.Permits("/clear") {
+			if diff := cmp.Diff(OutsideAgent{Commands: []string{}}, a); found || diff != "" || a.Permits("/clear") {
 				t.Errorf("%s: %v %s", name, found, diff)
 			}
 		}
@@ -207,7 +207,7 @@ func TestFaultsAreOnTheSafeSide(t *testing.T) {
 	if !errors.As(err, &faults) || len(faults.All) != 8 {
 		t.Fatal(err)
 	}
-	find := func(session string) Agent {
+	find := func(session string) OutsideAgent {
 		t.Helper()
 		a, found := r.Find(session)
 		if !found || a.AgentID != "a" {

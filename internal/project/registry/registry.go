@@ -1,4 +1,4 @@
-// Package registry reads agent-registry.json: which agent looks after the client in
+// Package registry reads agent-registry.json: which agent looks after Claude Code in
 // which tmux session, how it is woken, and what may be done in its name.
 package registry
 
@@ -11,8 +11,8 @@ import (
 // Path is where the registry lies: beside the global config.
 func Path(configDir string) string { return filepath.Join(configDir, "agent-registry.json") }
 
-// Agent is one entry.
-type Agent struct {
+// OutsideAgent is one entry: a program that is woken for sessions.
+type OutsideAgent struct {
 	AgentID           string
 	SessionName       string // of tmux, or a pattern for several
 	WorkingDirectory  string
@@ -63,17 +63,17 @@ type Registry struct {
 
 // entry is an agent and whether it can be reached: whoever has no name cannot.
 type entry struct {
-	Agent
+	OutsideAgent
 	named bool
 }
 
 // Agents are all entries that name an agent and a session, also disabled ones, in
 // the order of the file.
-func (r *Registry) Agents() []Agent {
-	agents := []Agent{}
+func (r *Registry) Agents() []OutsideAgent {
+	agents := []OutsideAgent{}
 	for _, e := range r.entries {
 		if e.named {
-			agents = append(agents, e.Agent)
+			agents = append(agents, e.OutsideAgent)
 		}
 	}
 	return agents
@@ -90,21 +90,21 @@ func (r *Registry) Unread() bool { return r.unread }
 // An agent that is not found may still forbid commands: that of an entry with a
 // session but without an agent's name. One that is unread forbids all of them, for it
 // may hold a list.
-func (r *Registry) Find(session string) (agent Agent, found bool) {
+func (r *Registry) Find(session string) (agent OutsideAgent, found bool) {
 	if r.unread {
-		return Agent{Commands: []string{}}, false
+		return OutsideAgent{Commands: []string{}}, false
 	}
 	if session == "" {
-		return Agent{}, false
+		return OutsideAgent{}, false
 	}
 	e := r.find(session)
 	if e == nil {
-		return Agent{}, false
+		return OutsideAgent{}, false
 	}
 	if !e.named {
-		return Agent{Commands: e.Commands}, false
+		return OutsideAgent{Commands: e.Commands}, false
 	}
-	return e.Agent, true
+	return e.OutsideAgent, true
 }
 
 func (r *Registry) find(session string) *entry {
@@ -130,12 +130,12 @@ func (r *Registry) find(session string) *entry {
 
 // Wakes reports whether the agent is told of this kind of event. What became of a
 // queue it is always told.
-func (a Agent) Wakes(kind string) bool {
+func (a OutsideAgent) Wakes(kind string) bool {
 	return a.WakeOn == nil || strings.HasPrefix(kind, queueKind) || slices.Contains(a.WakeOn, kind)
 }
 
 // Permits reports whether the command may be typed into the agent's session.
-func (a Agent) Permits(command string) bool {
+func (a OutsideAgent) Permits(command string) bool {
 	if a.Commands == nil {
 		return true
 	}

@@ -44,7 +44,7 @@ func load(t testing.TB, text string) *Registry {
 }
 
 // agent reads a registry of one agent with these members besides its names.
-func agent(t testing.TB, members string) Agent {
+func agent(t testing.TB, members string) OutsideAgent {
 	t.Helper()
 	r := load(t, `{"agents":[{"agent_id":"a","session_name":"s",`+members+`}]}`)
 	return r.Agents()[0]
@@ -158,7 +158,7 @@ func TestPermits(t *testing.T) {
 
 // A pattern that must try again at each place is no reason to wait.
 func TestPermitsLongTexts(t *testing.T) {
-	a := Agent{Commands: []string{"*a*a*a*a*b"}}
+	a := OutsideAgent{Commands: []string{"*a*a*a*a*b"}}
 	if a.Permits(strings.Repeat("a", 1<<20)) {
 		t.Error("permitted")
 	}

@@ -2,7 +2,7 @@ package event
 
 import "math"
 
-// Cost is what a model's work cost, as the client reckons it.
+// Cost is what a model's work cost, as Claude Code reckons it.
 type Cost struct {
 	USD                 float64 `json:"usd"`
 	InputTokens         int64   `json:"input_tokens,omitempty"`

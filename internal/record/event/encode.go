@@ -26,7 +26,7 @@ func (r *Record) AppendJSON(to []byte) []byte {
 	}
 	o.string("session", r.Session)
 	o.string("prompt_id", r.Prompt)
-	if r.Agent != (Agent{}) {
+	if r.Agent != (SubagentRef{}) {
 		o.object("agent", r.Agent.write)
 	}
 	o.string("tmux_pane", r.Pane)
@@ -63,7 +63,7 @@ func (e Enums) write(o *object) {
 	o.string("reset", e.Reset)
 }
 
-func (a Agent) write(o *object) {
+func (a SubagentRef) write(o *object) {
 	o.string("id", a.ID)
 	o.string("type", a.Type)
 }

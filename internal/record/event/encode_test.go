@@ -28,7 +28,7 @@ func TestEncoderWritesWhatEncodingJSONWould(t *testing.T) {
 				StopHookActive: rapid.Ptr(rapid.Bool(), true).Draw(t, "active"), Reset: text.Draw(t, "reset"),
 			},
 			Session: text.Draw(t, "session"), Prompt: text.Draw(t, "prompt"),
-			Agent: Agent{text.Draw(t, "agent"), text.Draw(t, "type")},
+			Agent: SubagentRef{text.Draw(t, "agent"), text.Draw(t, "type")},
 			Pane:  text.Draw(t, "pane"), Project: text.Draw(t, "project"), PromptHash: text.Draw(t, "hash"),
 			Word: rapid.Ptr(rapid.Custom(func(t *rapid.T) Word {
 				return Word{text.Draw(t, "who"), text.Draw(t, "word"), text.Draw(t, "message"), text.Draw(t, "what"), text.Draw(t, "prompt"), text.Draw(t, "ref"), text.Draw(t, "data")}
@@ -63,7 +63,7 @@ func TestEveryFieldIsWrittenAndReadBack(t *testing.T) {
 		"Stop",
 		Enums{"source", "reason", "trigger", "nt", "error", "tool", &yes, "2026-01-02T15:00:00Z"},
 		"session", "prompt",
-		Agent{"id", "type"},
+		SubagentRef{"id", "type"},
 		"%1", "/p", "hash",
 		&Word{"agent", "complete", "done", "permission", "prompt", "ref", "{}"},
 		"block",

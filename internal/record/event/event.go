@@ -36,13 +36,13 @@ type Record struct {
 	Boot    string    `json:"boot,omitempty"` // tells pids of different boots apart
 	PID     int       `json:"pid"`
 
-	Event   string `json:"event"`
-	Enums   Enums  `json:"enums,omitzero"`
-	Session string `json:"session,omitempty"`
-	Prompt  string `json:"prompt_id,omitempty"`
-	Agent   Agent  `json:"agent,omitzero"`
-	Pane    string `json:"tmux_pane,omitempty"`
-	Project string `json:"project,omitempty"`
+	Event   string      `json:"event"`
+	Enums   Enums       `json:"enums,omitzero"`
+	Session string      `json:"session,omitempty"`
+	Prompt  string      `json:"prompt_id,omitempty"`
+	Agent   SubagentRef `json:"agent,omitzero"`
+	Pane    string      `json:"tmux_pane,omitempty"`
+	Project string      `json:"project,omitempty"`
 
 	// PromptHash is a keyed hash of the normalised prompt: delivery can be
 	// confirmed with it, the text cannot be had from it.
@@ -75,8 +75,8 @@ type Enums struct {
 	Reset string `json:"reset,omitempty"`
 }
 
-// Agent is the subagent that a call came from; empty for the main agent.
-type Agent struct {
+// SubagentRef is the subagent that a call came from; empty for the main agent.
+type SubagentRef struct {
 	ID   string `json:"id,omitempty"`
 	Type string `json:"type,omitempty"`
 }
@@ -102,7 +102,7 @@ type Word struct {
 	Message string `json:"message,omitempty"`   // of a signal, a prompt or an error, as it was put
 	Type    string `json:"type,omitempty"`      // of a prompt
 	Prompt  string `json:"prompt_id,omitempty"` // the client's
-	// Ref is the session that the client goes on in, or what the agent asks: the name that
+	// Ref is the session that Claude Code goes on in, or what the agent asks: the name that
 	// package agentdir keeps it under.
 	Ref string `json:"ref,omitempty"`
 	// Data is what a signal hands to the steps after it: a JSON object.

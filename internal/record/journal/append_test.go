@@ -27,7 +27,7 @@ func TestRoundTrip(t *testing.T) {
 	full := event.Record{
 		Call: "c", Kind: event.Answered, Event: "Stop",
 		Enums:   event.Enums{Source: "startup", StopHookActive: &active},
-		Session: "s", Prompt: "p", Agent: event.Agent{ID: "a", Type: "coder"}, Pane: "%1",
+		Session: "s", Prompt: "p", Agent: event.SubagentRef{ID: "a", Type: "coder"}, Pane: "%1",
 		Project: "/tmp/p\n\u2028<&>", PromptHash: "00", Decision: "block",
 		Verdicts:   []event.Verdict{{Keeper: "gates", Outcome: "failed", Blocked: true, Message: "two\nlines"}},
 		DurationMS: 12, Payload: []byte(`{"a":1}`),

@@ -11,7 +11,7 @@ import (
 )
 
 // maxRecord bounds what is written. Without a payload a record has a few hundred
-// bytes; the client's payloads can hold whole files.
+// bytes; Claude Code's payloads can hold whole files.
 const maxRecord = 1 << 20
 
 // maxLine bounds the memory for one line that is read. It is above maxRecord to leave room

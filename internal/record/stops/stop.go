@@ -28,14 +28,14 @@ const (
 // Stop is one stop of an agent, as one hook call answered it. Names and messages in it can be an
 // agent's: who shows them makes them harmless first.
 type Stop struct {
-	ID       string      `json:"id"` // of the hook call
-	Time     time.Time   `json:"time"`
-	Event    string      `json:"event"` // Stop, SubagentStop, or StopFailure: an error of the API ended the turn
-	Session  string      `json:"session,omitempty"`
-	Prompt   string      `json:"prompt_id,omitempty"`
-	Agent    event.Agent `json:"agent,omitzero"` // the subagent that stops
-	Project  string      `json:"project,omitempty"`
-	Decision Decision    `json:"decision"`
+	ID       string            `json:"id"` // of the hook call
+	Time     time.Time         `json:"time"`
+	Event    string            `json:"event"` // Stop, SubagentStop, or StopFailure: an error of the API ended the turn
+	Session  string            `json:"session,omitempty"`
+	Prompt   string            `json:"prompt_id,omitempty"`
+	Agent    event.SubagentRef `json:"agent,omitzero"` // the subagent that stops
+	Project  string            `json:"project,omitempty"`
+	Decision Decision          `json:"decision"`
 	// By is the verdict that decided; nil where no keeper had a say.
 	By *event.Verdict `json:"by,omitempty"`
 	// Gap is why nothing was enforced; nil where something was.
@@ -46,7 +46,7 @@ type Stop struct {
 	// DurationMS is how long the agent waited for the answer.
 	DurationMS int64      `json:"duration_ms"`
 	Cost       event.Cost `json:"cost,omitzero"` // of all verdicts
-	// APIError is the client's word for the error that ended the turn.
+	// APIError is Claude Code's word for the error that ended the turn.
 	APIError string `json:"api_error,omitempty"`
 	// Adopted is a second call for the same stop, which gave the first one's answer.
 	Adopted bool `json:"adopted,omitempty"`

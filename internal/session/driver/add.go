@@ -43,7 +43,7 @@ func (d *Driver) mustExist(ctx context.Context, session string) error {
 // grow appends commands to a session's queue. It reports false where there is none, or no
 // longer one.
 func (d *Driver) grow(session string, commands []string) (q queue.Queue, added bool, err error) {
-	o, err := d.apply(session, func(q queue.Queue) queue.Outcome {
+	o, err := d.apply(session, func(q queue.Queue) queue.Transition {
 		return queue.Apply(named(q, session, d.Now()), queue.Added{Commands: commands}, d.Now())
 	})
 	switch {

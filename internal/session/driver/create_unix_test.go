@@ -245,7 +245,7 @@ func TestCreateWithoutAClient(t *testing.T) {
 			w.hook("session-end.other", nil)
 		}
 		w.Show(looks{Screen: shellScreen})
-		if _, err := w.order("rm -rf /tmp/nothing"); !errors.Is(err, ErrNoClient) || !strings.Contains(err.Error(), "session "+mainSession+" does not run Claude Code") {
+		if _, err := w.order("rm -rf /tmp/nothing"); !errors.Is(err, ErrNoClaude) || !strings.Contains(err.Error(), "session "+mainSession+" does not run Claude Code") {
 			t.Errorf("got %v", err)
 		}
 		w.wantBytes("")

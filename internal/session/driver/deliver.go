@@ -36,7 +36,7 @@ type Pace struct {
 }
 
 // measured is what a client needs, with room for a machine that is busy. The settling
-// is needed: without it the client takes Enter for a part of the paste.
+// is needed: without it Claude Code takes Enter for a part of the paste.
 var measured = Pace{
 	Ready: 5 * time.Second, Settle: 300 * time.Millisecond, Confirm: 3 * time.Second, Last: 12 * time.Second,
 	Start: 10 * time.Second, Report: 2 * time.Second, Still: 3 * time.Second,
@@ -61,7 +61,7 @@ const (
 	turn = time.Minute
 )
 
-// Deliver types the active command of a session and waits until the client confirms
+// Deliver types the active command of a session and waits until Claude Code confirms
 // it. Whatever it may not do it leaves to the hook that says that it may, and whatever
 // fails is told to the session's agent. One at a time delivers, and goes on from where
 // the last one was, if that was killed.
@@ -83,7 +83,7 @@ func (d *Driver) Deliver(ctx context.Context, session string) error {
 
 // GiveUp ends the queue of a session whose client has the active command and does nothing
 // about it any more: a person who interrupts it fires no hook. That is seen as Deliver sees
-// it. While the client works, or asks something, the queue stays.
+// it. While Claude Code works, or asks something, the queue stays.
 func (d *Driver) GiveUp(ctx context.Context, session string) error {
 	release, err := lockfile.Acquire(ctx, d.queues().DriverLock(session), turn)
 	if err != nil {
@@ -105,9 +105,9 @@ func (d *Driver) GiveUp(ctx context.Context, session string) error {
 		return err
 	}
 
-	_, err = d.apply(session, func(now queue.Queue) queue.Outcome {
+	_, err = d.apply(session, func(now queue.Queue) queue.Transition {
 		if a := now.Active(); now.ID() != q.ID() || a == nil || a.ID != active.ID {
-			return queue.Outcome{Queue: now, Action: queue.Ignored} // its stop has come
+			return queue.Transition{Queue: now, Action: queue.Ignored} // its stop has come
 		}
 		return queue.Apply(named(now, session, d.Now()), queue.Withdrawn{Why: "an interrupt in Claude Code"}, d.Now())
 	})
@@ -165,7 +165,7 @@ func (t *typist) find(q queue.Queue) (terminal.Pane, error) {
 
 // enter brings the command into the pane and presses Enter, as far as that has not
 // been done. It reports whether Enter has been pressed, and is to be confirmed.
-// Forced, it does not believe that the client is busy.
+// Forced, it does not believe that Claude Code is busy.
 func (t *typist) enter(forced bool) (pressed bool, err error) {
 	switch t.state {
 	case queue.Waiting:
@@ -237,7 +237,7 @@ func (t *typist) begin(forced bool) (pressed bool, err error) {
 // came to grief before Enter.
 func (t *typist) isThere(v terminal.View) bool { return t.keyed && v.Holds(t.text) }
 
-// typed is a text as it must be typed to arrive as it is. The client runs what begins
+// typed is a text as it must be typed to arrive as it is. Claude Code runs what begins
 // with an exclamation mark in a shell. At the end it takes a backslash for the wish
 // for a new line, and completes the name of a file. A space is in the way of all that.
 func typed(text string) string {
@@ -251,7 +251,7 @@ func typed(text string) string {
 }
 
 // press presses Enter, but only in an input box: in a dialog it would be an answer,
-// and where the client has ended it would run the text in a shell.
+// and where Claude Code has ended it would run the text in a shell.
 func (t *typist) press(view terminal.View, err error) (pressed bool, _ error) {
 	switch {
 	case err != nil:
@@ -293,7 +293,7 @@ func (t *typist) confirm() error {
 	return t.undelivered(unconfirmed, nil)
 }
 
-// confirmed waits until the client has confirmed the command, or the queue is past it.
+// confirmed waits until Claude Code has confirmed the command, or the queue is past it.
 func (t *typist) confirmed(patience time.Duration) bool {
 	var seen os.FileInfo
 	for waited := time.Duration(0); ; waited += glance {
@@ -325,16 +325,16 @@ func (t *typist) past() bool {
 	return active == nil || active.ID != t.id || active.Confirmed() || q.ID() != t.queue
 }
 
-// reported is what the client's hooks told last that it does; "" where none has told anything.
+// reported is what Claude Code's hooks told last that it does; "" where none has told anything.
 func (t *typist) reported() presence.State {
-	client, known := t.clients().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
+	instance, known := t.book().Load(t.pane.Server.Socket, t.pane.PID, t.pane.ID)
 	if !known {
 		return ""
 	}
-	return client.State
+	return instance.State
 }
 
-// busy says why the client takes no prompt now, by what its hooks told.
+// busy says why Claude Code takes no prompt now, by what its hooks told.
 func (t *typist) busy() string {
 	switch t.reported() {
 	case presence.Busy:
@@ -347,7 +347,7 @@ func (t *typist) busy() string {
 	return ""
 }
 
-// occupied says why the client takes no prompt now, by what its hooks told and what it
+// occupied says why Claude Code takes no prompt now, by what its hooks told and what it
 // shows.
 func (t *typist) occupied() string {
 	busy := t.busy()
@@ -360,7 +360,7 @@ func (t *typist) occupied() string {
 	return busy
 }
 
-// goesOn reports whether the client works although its hooks told that it is done. It
+// goesOn reports whether Claude Code works although its hooks told that it is done. It
 // takes a moment to show that it is. But it may also have begun with what a person typed
 // while it worked, of which not every version tells a hook then.
 func (t *typist) goesOn() bool {
@@ -376,7 +376,7 @@ func (t *typist) goesOn() bool {
 	return moves
 }
 
-// still reports whether the client waits for input although no hook told that it is
+// still reports whether Claude Code waits for input although no hook told that it is
 // done: a person who interrupts it fires none. A client that works shows that, or at
 // least moves something on its screen.
 func (t *typist) still() bool {
@@ -442,10 +442,10 @@ func (t *typist) undelivered(why string, err error) error {
 }
 
 // apply gives the queue an event, and the agent the news if that ends it.
-func (t *typist) apply(e queue.Event) (queue.Outcome, error) {
-	return t.Driver.apply(t.session, func(q queue.Queue) queue.Outcome {
+func (t *typist) apply(e queue.Event) (queue.Transition, error) {
+	return t.Driver.apply(t.session, func(q queue.Queue) queue.Transition {
 		if q.ID() != t.queue {
-			return queue.Outcome{Queue: q, Action: queue.Ignored} // another one took its place
+			return queue.Transition{Queue: q, Action: queue.Ignored} // another one took its place
 		}
 		return queue.Apply(named(q, t.session, t.Now()), e, t.Now())
 	})

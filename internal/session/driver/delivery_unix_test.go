@@ -233,7 +233,7 @@ func TestRuling39NoSecondEnterForADialog(t *testing.T) {
 func (s *scene) step(events ...queue.Event) {
 	s.t.Helper()
 	for _, e := range events {
-		o, err := s.driver().apply(mainSession, func(q queue.Queue) queue.Outcome { return queue.Apply(q, e, s.now()) })
+		o, err := s.driver().apply(mainSession, func(q queue.Queue) queue.Transition { return queue.Apply(q, e, s.now()) })
 		check(s.t, err)
 		if o.Action != queue.Moved {
 			s.t.Fatalf("%#v did nothing: %s", e, o.Action)

@@ -35,18 +35,18 @@ type Driver struct {
 	Pace Pace
 }
 
-func (d *Driver) queues() queue.Store    { return queue.NewStore(d.StateDir) }
-func (d *Driver) clients() presence.Book { return presence.NewBook(d.StateDir) }
-func (d *Driver) outbox() wake.Outbox    { return wake.NewOutbox(d.StateDir) }
+func (d *Driver) queues() queue.Store { return queue.NewStore(d.StateDir) }
+func (d *Driver) book() presence.Book { return presence.NewBook(d.StateDir) }
+func (d *Driver) outbox() wake.Outbox { return wake.NewOutbox(d.StateDir) }
 
-// agents reads the registry at every call. What is wrong with it does not keep the
+// registry reads the registry at every call. What is wrong with it does not keep the
 // entries that are fine from being used.
-func (d *Driver) agents() *registry.Registry {
-	agents, err := registry.Load(registry.Path(d.ConfigDir))
+func (d *Driver) registry() *registry.Registry {
+	reg, err := registry.Load(registry.Path(d.ConfigDir))
 	if err != nil {
 		d.Log("%v", err)
 	}
-	return agents
+	return reg
 }
 
 func (d *Driver) patterns() (terminal.Patterns, error) {

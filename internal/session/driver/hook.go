@@ -22,7 +22,7 @@ type Call struct {
 	ID      string // of the call, in the journal
 	Payload hook.Payload
 	// OursBlocked means that a keeper of ours blocked this prompt before: then that is
-	// why the client says that a stop hook is active.
+	// why Claude Code says that a stop hook is active.
 	OursBlocked bool
 	// Held means that a person has to decide before anything goes on by itself: the session's
 	// queue ends here.
@@ -52,7 +52,7 @@ func (r *Report) tell(err error) {
 // waits longer: nobody waits for them.
 const hookPatience = 5 * time.Second
 
-// Hook follows the client, moves its queue on, and wakes its agent. Only interactive
+// Hook follows Claude Code, moves its queue on, and wakes its agent. Only interactive
 // clients in tmux have any of these, and a subagent's events are not about the
 // session.
 func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
@@ -66,15 +66,15 @@ func (d *Driver) Hook(ctx context.Context, call Call) (r Report) {
 
 	ctx, cancel := context.WithTimeout(ctx, hookPatience)
 	defer cancel()
-	client, err := d.follow(ctx, pane, call.Payload)
+	instance, err := d.follow(ctx, pane, call.Payload)
 	if err != nil {
 		d.Log("%v", err)
 	}
-	if client.Session == "" {
+	if instance.Session == "" {
 		return Report{}
 	}
 
-	s := &session{Driver: d, call: call, client: client, place: placeOf(pane), report: &r}
+	s := &session{Driver: d, call: call, instance: instance, place: placeOf(pane), report: &r}
 	if call.Payload.Event() == hook.SessionStart {
 		s.examine()
 	}
@@ -107,41 +107,41 @@ func concerns(payload hook.Payload) bool {
 	return false
 }
 
-// follow keeps the client's presence current. tmux is asked for the name of the
+// follow keeps Claude Code's presence current. tmux is asked for the name of the
 // session when a client starts; asking it at every call would double what a call
 // costs.
-func (d *Driver) follow(ctx context.Context, pane terminal.Pane, payload hook.Payload) (presence.Client, error) {
-	book := d.clients()
+func (d *Driver) follow(ctx context.Context, pane terminal.Pane, payload hook.Payload) (presence.Instance, error) {
+	book := d.book()
 	old, known := book.Load(pane.Server.Socket, pane.PID, pane.ID)
-	client := old
+	instance := old
 	if payload.Event() == hook.SessionStart || !known {
 		name, err := pane.Session(ctx)
 		if err != nil {
-			return client, fmt.Errorf("cannot ask tmux for the session of pane %s: %w", pane.ID, err)
+			return instance, fmt.Errorf("cannot ask tmux for the session of pane %s: %w", pane.ID, err)
 		}
-		client.Session, client.Socket, client.PID, client.Pane = name, pane.Server.Socket, pane.PID, pane.ID
+		instance.Session, instance.Socket, instance.PID, instance.Pane = name, pane.Server.Socket, pane.PID, pane.ID
 	}
-	client = client.After(payload, d.Now())
+	instance = instance.After(payload, d.Now())
 	if payload.Event() == hook.SessionStart {
 		book.Sweep(d.Now())
 		d.queues().Sweep(d.Now())
 	}
-	if client == old {
-		return client, nil
+	if instance == old {
+		return instance, nil
 	}
-	return client, book.Store(client)
+	return instance, book.Store(instance)
 }
 
 // session is a hook call of a client whose tmux session is known.
 type session struct {
 	*Driver
-	call   Call
-	client presence.Client
-	place  queue.Place
-	report *Report
-	queued bool // the session has, or had until now, a queue
-	ours   bool // and that is for this client
-	sent   bool // there is something new in the outbox
+	call     Call
+	instance presence.Instance
+	place    queue.Place
+	report   *Report
+	queued   bool // the session has, or had until now, a queue
+	ours     bool // and that is for this client
+	sent     bool // there is something new in the outbox
 }
 
 // advance gives the event to the session's queue.
@@ -151,23 +151,23 @@ func (s *session) advance(ctx context.Context) {
 	if stop, is := event.(queue.Stop); is && s.call.Held {
 		event = queue.Halted{Stop: stop, Why: "protected files were changed, and need your approval (stopgate approve)"}
 	}
-	if event == nil || !store.Exists(s.client.Session) {
+	if event == nil || !store.Exists(s.instance.Session) {
 		return
 	}
 
 	s.queued = true
-	apply := func(q queue.Queue) queue.Outcome {
+	apply := func(q queue.Queue) queue.Transition {
 		if !q.At(s.place) {
 			if !s.abandoned(ctx, q) {
-				return queue.Outcome{Queue: q, Action: queue.Ignored}
+				return queue.Transition{Queue: q, Action: queue.Ignored}
 			}
 			q = queue.Adopt(q, s.place, s.Now())
 		}
 		s.ours = true
-		return queue.Apply(named(q, s.client.Session, s.Now()), event, s.Now())
+		return queue.Apply(named(q, s.instance.Session, s.Now()), event, s.Now())
 	}
 
-	o, err := store.Change(s.client.Session, apply, s.tellEnd)
+	o, err := store.Change(s.instance.Session, apply, s.tellEnd)
 	var corrupt *queue.CorruptError
 	switch {
 	case errors.Is(err, queue.ErrNone):
@@ -175,9 +175,9 @@ func (s *session) advance(ctx context.Context) {
 	case errors.As(err, &corrupt):
 		s.report.tell(corrupt)
 		s.report.effect("queue corrupt")
-		s.told(s.Driver.tellCorrupt(s.client.Session, string(s.call.Payload.Event()), corrupt))
+		s.noteSent(s.Driver.tellCorrupt(s.instance.Session, string(s.call.Payload.Event()), corrupt))
 	case err != nil:
-		s.report.tell(fmt.Errorf("the queue of session %s: %w", s.client.Session, err))
+		s.report.tell(fmt.Errorf("the queue of session %s: %w", s.instance.Session, err))
 	case o.Action != queue.Ignored:
 		s.report.Typed = o.Action == queue.Delivered
 		s.report.effect("queue %s %d/%d", o.Action, o.Queue.Completed(), len(o.Queue.Commands))
@@ -187,8 +187,8 @@ func (s *session) advance(ctx context.Context) {
 		s.ensureWatched()
 	}
 	if err == nil && o.Drive {
-		if err := s.Drive(s.client.Session); err != nil {
-			s.report.tell(fmt.Errorf("cannot type the next command of session %s: %w", s.client.Session, err))
+		if err := s.Drive(s.instance.Session); err != nil {
+			s.report.tell(fmt.Errorf("cannot type the next command of session %s: %w", s.instance.Session, err))
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (s *session) abandoned(ctx context.Context, q queue.Queue) bool {
 		return false
 	}
 	place := *q.Stopgate.Place
-	if client, known := s.clients().Load(place.Socket, place.PID, place.Pane); known && client.State == presence.Ended {
+	if instance, known := s.book().Load(place.Socket, place.PID, place.Pane); known && instance.State == presence.Ended {
 		return true
 	}
 	_, err := s.paneAt(place).Session(ctx)
@@ -234,7 +234,7 @@ func queueEvent(payload hook.Payload) queue.Event {
 	case *hook.StopFailurePayload:
 		return queue.StopFailure{PromptID: prompt, Error: firstOf(p.LastAssistantMessage, p.Error)}
 	case *hook.SessionStartPayload:
-		return queue.SessionStart{Source: p.Source, ClientSession: p.SessionID}
+		return queue.SessionStart{Source: p.Source, ClaudeSession: p.SessionID}
 	case *hook.SessionEndPayload:
 		return queue.SessionEnd{Reason: p.Reason}
 	case *hook.UserPromptSubmitPayload:
@@ -269,6 +269,6 @@ func (s *session) resend() {
 		return
 	}
 	if err := s.Send(); err != nil {
-		s.report.tell(fmt.Errorf("a message about session %s waits in the outbox: %w", s.client.Session, err))
+		s.report.tell(fmt.Errorf("a message about session %s waits in the outbox: %w", s.instance.Session, err))
 	}
 }

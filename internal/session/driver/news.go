@@ -14,7 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// askTool is the client's tool that asks a person questions with answers to choose
+// askTool is Claude Code's tool that asks a person questions with answers to choose
 // from.
 const askTool = "AskUserQuestion"
 
@@ -30,8 +30,8 @@ func (s *session) news() {
 	case *hook.NotificationPayload:
 		s.notified(p)
 	case *hook.SessionEndPayload:
-		if s.ours && s.client.State == presence.Ended {
-			s.wake(wake.Letter{Kind: wake.SessionEnd}, p.SessionID, s.client.Since.Format(time.RFC3339Nano))
+		if s.ours && s.instance.State == presence.Ended {
+			s.wake(wake.Letter{Kind: wake.SessionEnd}, p.SessionID, s.instance.Since.Format(time.RFC3339Nano))
 		}
 	case *hook.PreToolUsePayload:
 		s.asked(p)
@@ -56,48 +56,48 @@ func (s *session) stopped(p *hook.StopPayload) {
 func (s *session) notified(p *hook.NotificationPayload) {
 	switch p.NotificationType {
 	case "idle_prompt":
-		if !s.queued && !s.client.ToldOf(p.PromptID) {
+		if !s.queued && !s.instance.ToldOf(p.PromptID) {
 			s.wake(wake.Letter{Kind: wake.Idle, Notice: p.Message}, p.SessionID, p.PromptID)
 		}
 	case "permission_prompt", "agent_needs_input":
-		s.wake(wake.Letter{Kind: wake.Permission, Notice: p.Message}, p.SessionID, p.PromptID, s.client.Since.Format(time.RFC3339Nano))
+		s.wake(wake.Letter{Kind: wake.Permission, Notice: p.Message}, p.SessionID, p.PromptID, s.instance.Since.Format(time.RFC3339Nano))
 	}
 }
 
-// asked answers the client's questions by the rules of the session's agent, or tells
+// asked answers Claude Code's questions by the rules of the session's agent, or tells
 // the agent that a person has to.
 func (s *session) asked(p *hook.PreToolUsePayload) {
-	agent, found := s.agents().Find(s.client.Session)
+	outside, found := s.registry().Find(s.instance.Session)
 	if !found {
 		return
 	}
-	if input, ok := agent.Answer(p.ToolInput); ok {
+	if input, ok := outside.Answer(p.ToolInput); ok {
 		s.report.Input = input
 		s.report.effect("question answered by rule")
 		return
 	}
-	s.wakeAgent(agent, wake.Letter{Kind: wake.Question, Questions: p.ToolInput}, p.SessionID, p.PromptID, p.ToolUseID)
+	s.wakeOutside(outside, wake.Letter{Kind: wake.Question, Questions: p.ToolInput}, p.SessionID, p.PromptID, p.ToolUseID)
 }
 
 // wake puts a letter to the session's agent into the outbox. The same news has the
 // same key, whoever tells it.
 func (s *session) wake(l wake.Letter, news ...string) {
-	if agent, found := s.agents().Find(s.client.Session); found {
-		s.wakeAgent(agent, l, news...)
+	if outside, found := s.registry().Find(s.instance.Session); found {
+		s.wakeOutside(outside, l, news...)
 	}
 }
 
-func (s *session) wakeAgent(agent registry.Agent, l wake.Letter, news ...string) {
-	if !agent.Wakes(string(l.Kind)) {
+func (s *session) wakeOutside(outside registry.OutsideAgent, l wake.Letter, news ...string) {
+	if !outside.Wakes(string(l.Kind)) {
 		return
 	}
-	l.Event, l.Session = string(s.call.Payload.Event()), s.client.Session
-	if err := s.post(agent, l, news...); err != nil {
-		s.report.tell(fmt.Errorf("cannot notify %s: %w", agent.AgentID, err))
+	l.Event, l.Session = string(s.call.Payload.Event()), s.instance.Session
+	if err := s.post(outside, l, news...); err != nil {
+		s.report.tell(fmt.Errorf("cannot notify %s: %w", outside.AgentID, err))
 		return
 	}
 	s.sent = true
-	s.report.effect("wake %s %s", l.Kind, agent.AgentID)
+	s.report.effect("wake %s %s", l.Kind, outside.AgentID)
 	s.knows(l.Kind)
 }
 
@@ -108,20 +108,20 @@ func (s *session) knows(kind wake.Kind) {
 	default:
 		return
 	}
-	if s.client.State != presence.Free {
+	if s.instance.State != presence.Free {
 		return
 	}
-	s.client = s.client.Tell(s.call.Payload.Common().PromptID)
-	if err := s.clients().Store(s.client); err != nil {
+	s.instance = s.instance.Tell(s.call.Payload.Common().PromptID)
+	if err := s.book().Store(s.instance); err != nil {
 		s.Log("%v", err)
 	}
 }
 
 // post completes a letter and puts it into the outbox.
-func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error {
-	l.AgentID, l.Workspace = agent.AgentID, agent.WorkingDirectory
+func (d *Driver) post(outside registry.OutsideAgent, l wake.Letter, news ...string) error {
+	l.AgentID, l.Workspace = outside.AgentID, outside.WorkingDirectory
 	l.Time = d.Now().UTC()
-	l.Key = wake.Key(append([]string{string(l.Kind), agent.AgentID, l.Session}, news...)...)
+	l.Key = wake.Key(append([]string{string(l.Kind), outside.AgentID, l.Session}, news...)...)
 	if l.LastAssistantMessage != nil {
 		l.SuggestedCommands = wake.Suggest(*l.LastAssistantMessage)
 	}
@@ -135,14 +135,14 @@ func (d *Driver) post(agent registry.Agent, l wake.Letter, news ...string) error
 
 // tellEnd tells the session's agent how its queue ended. path is the name that the
 // queue's file gets.
-func (s *session) tellEnd(o queue.Outcome, path string) error {
-	kind, err := s.Driver.tellEnd(s.client.Session, string(s.call.Payload.Event()), o, path)
-	s.told(kind)
+func (s *session) tellEnd(o queue.Transition, path string) error {
+	kind, err := s.Driver.tellEnd(s.instance.Session, string(s.call.Payload.Event()), o, path)
+	s.noteSent(kind)
 	return err
 }
 
-// told notes that a letter of that kind was written, if one was.
-func (s *session) told(kind wake.Kind) {
+// noteSent notes that a letter of that kind was written, if one was.
+func (s *session) noteSent(kind wake.Kind) {
 	if kind != "" {
 		s.sent = true
 		s.report.effect("wake %s", kind)
@@ -151,12 +151,12 @@ func (s *session) told(kind wake.Kind) {
 }
 
 // tellEnd gives the kind of the letter, if one was written.
-func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (told wake.Kind, err error) {
+func (d *Driver) tellEnd(session, event string, o queue.Transition, path string) (sent wake.Kind, err error) {
 	ending, _ := o.Ended()
-	agents := d.agents()
-	agent, found := agents.Find(session)
+	reg := d.registry()
+	outside, found := reg.Find(session)
 	switch {
-	case agents.Unread():
+	case reg.Unread():
 		return "", errors.New("the registry is invalid, so its agent is not notified yet; see: stopgate registry check")
 	case !found:
 		return "", nil
@@ -168,21 +168,21 @@ func (d *Driver) tellEnd(session, event string, o queue.Outcome, path string) (t
 	case queue.Broken:
 		l.Error = ending.Detail
 	}
-	if err := d.post(agent, l, o.Queue.Stopgate.ID); err != nil {
+	if err := d.post(outside, l, o.Queue.Stopgate.ID); err != nil {
 		return "", err
 	}
 	return l.Kind, nil
 }
 
 // tellCorrupt tells of a queue whose file was damaged. The session goes on.
-func (d *Driver) tellCorrupt(session, event string, corrupt *queue.CorruptError) (told wake.Kind) {
-	agent, found := d.agents().Find(session)
+func (d *Driver) tellCorrupt(session, event string, corrupt *queue.CorruptError) (sent wake.Kind) {
+	outside, found := d.registry().Find(session)
 	if !found {
 		return ""
 	}
 	l := wake.Letter{Kind: wake.QueueFailed, Event: event, Session: session, Headline: "Queue failed: " + corrupt.Error()}
-	if err := d.post(agent, l, d.Now().String()); err != nil {
-		d.Log("cannot notify %s: %v", agent.AgentID, err)
+	if err := d.post(outside, l, d.Now().String()); err != nil {
+		d.Log("cannot notify %s: %v", outside.AgentID, err)
 		return ""
 	}
 	return l.Kind

@@ -35,7 +35,7 @@ func (e *RefusedError) Refused() bool { return true }
 
 func refuse(format string, args ...any) error { return &RefusedError{fmt.Errorf(format, args...)} }
 
-// Create gives a session a queue and types its first command, unless the client is
+// Create gives a session a queue and types its first command, unless Claude Code is
 // busy: then a hook will say when. It does not wait for the confirmation.
 func (d *Driver) Create(ctx context.Context, o Order) (queue.Queue, error) {
 	commands, err := d.check(o)
@@ -96,14 +96,14 @@ func (d *Driver) Retry(ctx context.Context, session string) (queue.Queue, error)
 	return q, d.start(ctx, session, q)
 }
 
-// prepare finds the client of a session that is to have a queue, and gets what
+// prepare finds the Claude Code of a session that is to have a queue, and gets what
 // somebody left in the way of one.
 func (d *Driver) prepare(ctx context.Context, session string) (queue.Place, error) {
 	pane, err := d.find(ctx, session)
 	if err != nil {
 		return queue.Place{}, err
 	}
-	if pane, err = d.awaitClient(ctx, session, pane); err != nil {
+	if pane, err = d.awaitClaude(ctx, session, pane); err != nil {
 		return queue.Place{}, err
 	}
 	return placeOf(pane), d.finish(session)
@@ -112,11 +112,11 @@ func (d *Driver) prepare(ctx context.Context, session string) (queue.Place, erro
 // finish gives a queue that is at its end the name that goes with that, where somebody
 // died before it was done.
 func (d *Driver) finish(session string) error {
-	_, err := d.apply(session, func(q queue.Queue) queue.Outcome {
+	_, err := d.apply(session, func(q queue.Queue) queue.Transition {
 		if q.Stopgate == nil || q.Stopgate.Ending == nil {
-			return queue.Outcome{Queue: q, Action: queue.Ignored}
+			return queue.Transition{Queue: q, Action: queue.Ignored}
 		}
-		return queue.Outcome{Queue: q, Action: queue.Finished}
+		return queue.Transition{Queue: q, Action: queue.Finished}
 	})
 	return unlessGone(err)
 }
@@ -199,23 +199,23 @@ func (d *Driver) begun(session string) bool {
 
 // Cancel ends a session's queue, whose agent is told why.
 func (d *Driver) Cancel(session, why string) (queue.Queue, error) {
-	o, err := d.apply(session, func(q queue.Queue) queue.Outcome {
+	o, err := d.apply(session, func(q queue.Queue) queue.Transition {
 		return queue.Apply(named(q, session, d.Now()), queue.Withdrawn{Why: why}, d.Now())
 	})
 	return o.Queue, err
 }
 
 // apply changes a session's queue outside any hook, and sends what there is to tell.
-func (d *Driver) apply(session string, change func(queue.Queue) queue.Outcome) (queue.Outcome, error) {
-	told := wake.Kind("")
-	o, err := d.queues().Change(session, change, func(o queue.Outcome, path string) (err error) {
-		told, err = d.tellEnd(session, "", o, path)
+func (d *Driver) apply(session string, change func(queue.Queue) queue.Transition) (queue.Transition, error) {
+	sent := wake.Kind("")
+	o, err := d.queues().Change(session, change, func(o queue.Transition, path string) (err error) {
+		sent, err = d.tellEnd(session, "", o, path)
 		return err
 	})
 	if corrupt, ok := errors.AsType[*queue.CorruptError](err); ok {
-		told = d.tellCorrupt(session, "", corrupt)
+		sent = d.tellCorrupt(session, "", corrupt)
 	}
-	if told != "" {
+	if sent != "" {
 		if err := d.Send(); err != nil {
 			d.Log("a message about the queue of session %s waits in the outbox: %v", session, err)
 		}
@@ -232,21 +232,21 @@ func (d *Driver) check(o Order) ([]string, error) {
 		return nil, refuse("the queue has no commands")
 	}
 
-	agents := d.agents()
-	if agents.Unread() {
+	reg := d.registry()
+	if reg.Unread() {
 		return nil, refuse("the registry is invalid, so it is not known which commands are allowed; see: stopgate registry check")
 	}
 
-	agent, _ := agents.Find(o.Session)
+	outside, _ := reg.Find(o.Session)
 	commands := make([]string, len(o.Commands))
 	for i, text := range o.Commands {
 		if err := terminal.Check(text); err != nil {
 			return nil, refuse("command %d: %w", i+1, err)
 		}
 		if slash := strings.TrimSpace(text); strings.HasPrefix(slash, "/") {
-			text = slash // the client differs by version about spaces before it
+			text = slash // Claude Code differs by version about spaces before it
 		}
-		if !agent.Permits(text) && o.Key == "" { // a message is nobody's command
+		if !outside.Permits(text) && o.Key == "" { // a message is nobody's command
 			return nil, refuse("the registry does not allow command %d in session %s: %.80s", i+1, o.Session, text)
 		}
 		commands[i] = text
@@ -257,9 +257,9 @@ func (d *Driver) check(o Order) ([]string, error) {
 // find is the pane of a session's client: the one whose hooks told of it, else the
 // only one there is.
 func (d *Driver) find(ctx context.Context, session string) (terminal.Pane, error) {
-	for _, client := range d.clients().Find(session) {
-		pane := d.paneAt(queue.Place{Socket: client.Socket, PID: client.PID, Pane: client.Pane})
-		if name, err := pane.Session(ctx); err == nil && name == session && client.State != presence.Ended {
+	for _, instance := range d.book().Find(session) {
+		pane := d.paneAt(queue.Place{Socket: instance.Socket, PID: instance.PID, Pane: instance.Pane})
+		if name, err := pane.Session(ctx); err == nil && name == session && instance.State != presence.Ended {
 			return pane, nil
 		}
 	}
@@ -273,53 +273,53 @@ func (d *Driver) find(ctx context.Context, session string) (terminal.Pane, error
 	return panes[0], nil
 }
 
-// ErrNoClient is that of a pane in which something else runs.
-var ErrNoClient = errors.New("does not run Claude Code")
+// ErrNoClaude is that of a pane in which something else runs.
+var ErrNoClaude = errors.New("does not run Claude Code")
 
-// awaitClient waits for a client that has not told of itself: it may be just starting,
+// awaitClaude waits for a client that has not told of itself: it may be just starting,
 // and a queue that is there before its first hook would be taken for a leftover. A pane
-// without a client is refused. The pane that it gives is the client's own word for it.
-func (d *Driver) awaitClient(ctx context.Context, session string, pane terminal.Pane) (terminal.Pane, error) {
+// without a client is refused. The pane that it gives is Claude Code's own word for it.
+func (d *Driver) awaitClaude(ctx context.Context, session string, pane terminal.Pane) (terminal.Pane, error) {
 	screen, err := d.patterns()
 	if err != nil {
 		return pane, err
 	}
 
 	t := &typist{Driver: d, ctx: ctx, pace: d.pace(), pane: pane, screen: screen}
-	var client presence.Client
+	var instance presence.Instance
 	there := func() bool {
-		client, _ = d.clientIn(pane)
-		return client.Pane != ""
+		instance, _ = d.instanceIn(pane)
+		return instance.Pane != ""
 	}
 
 	view, err := t.await(t.pace.Start, func(v terminal.View) bool { return there() || v.State != terminal.NoPrompt })
 	if err == nil && !there() && view.State == terminal.NoPrompt {
-		err = fmt.Errorf("session %s %w (pane %s)", session, ErrNoClient, pane.ID)
+		err = fmt.Errorf("session %s %w (pane %s)", session, ErrNoClaude, pane.ID)
 	}
 	if err == nil && !there() {
 		_, err = t.await(t.pace.Report, func(terminal.View) bool { return there() })
 	}
-	if err != nil || client.Pane == "" {
+	if err != nil || instance.Pane == "" {
 		return pane, err
 	}
 
-	pane.Server.Socket = client.Socket
-	if client.Session == session {
+	pane.Server.Socket = instance.Socket
+	if instance.Session == session {
 		return pane, nil
 	}
-	client.Session = session // somebody renamed it, of which hooks do not tell
-	return pane, d.clients().Store(client)
+	instance.Session = session // somebody renamed it, of which hooks do not tell
+	return pane, d.book().Store(instance)
 }
 
-// clientIn is the client that told of itself from a pane. A pane's server may be known
+// instanceIn is the Claude Code that told of itself from a pane. A pane's server may be known
 // by another name of its socket.
-func (d *Driver) clientIn(pane terminal.Pane) (presence.Client, bool) {
-	for _, client := range d.clients().All() {
-		if client.PID == pane.PID && client.Pane == pane.ID && client.State != presence.Ended {
-			return client, true
+func (d *Driver) instanceIn(pane terminal.Pane) (presence.Instance, bool) {
+	for _, instance := range d.book().All() {
+		if instance.PID == pane.PID && instance.Pane == pane.ID && instance.State != presence.Ended {
+			return instance, true
 		}
 	}
-	return presence.Client{}, false
+	return presence.Instance{}, false
 }
 
 func (d *Driver) newID(session string) string { return wake.Key("queue", session, d.Now().String()) }

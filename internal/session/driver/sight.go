@@ -52,9 +52,9 @@ type sight struct {
 	why    string    // at the last look
 	logged string    // the error that was logged last
 
-	free  time.Time // the input box is empty, and the client does not work
-	idle  time.Time // the input box is there, and the client does not work
-	still time.Time // the client is not known to work
+	free  time.Time // the input box is empty, and Claude Code does not work
+	idle  time.Time // the input box is there, and Claude Code does not work
+	still time.Time // Claude Code is not known to work
 	left  time.Time // no process types
 }
 

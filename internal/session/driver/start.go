@@ -13,7 +13,7 @@ import (
 )
 
 // InHook is the driver for a hook. What it starts waits for the end of this process: until then
-// the client waits too. Few hooks start a watcher, so the program is not looked for before.
+// Claude Code waits too. Few hooks start a watcher, so the program is not looked for before.
 func InHook(stateDir, globalConfig string, log func(format string, args ...any)) *Driver {
 	d := newDriver(stateDir, globalConfig, log, process.DetachAfter)
 	d.StartWatch = func() error {

@@ -220,9 +220,9 @@ func (w *watcher) look(ctx context.Context, l queue.Listed, s *sight) finding {
 
 // fail ends a queue at the position that it was seen at.
 func (w *watcher) fail(l queue.Listed, at position, why string) error {
-	_, err := w.apply(l.Session, func(q queue.Queue) queue.Outcome {
+	_, err := w.apply(l.Session, func(q queue.Queue) queue.Transition {
 		if q.ID() != at.queue {
-			return queue.Outcome{Queue: q, Action: queue.Ignored} // another one took its place
+			return queue.Transition{Queue: q, Action: queue.Ignored} // another one took its place
 		}
 		stuck := queue.Stuck{ID: at.command, State: at.state, Why: why}
 		return queue.Apply(named(q, l.Session, w.Now()), stuck, w.Now())

@@ -10,7 +10,7 @@ import (
 func TestEveryFieldIsWrittenAndRead(t *testing.T) {
 	since := time.Date(2026, 2, 20, 12, 0, 0, 123456789, time.UTC)
 	b := NewBook(t.TempDir())
-	for _, want := range []Client{
+	for _, want := range []Instance{
 		{Session: "s", Socket: "/tmp/s", PID: 7, Pane: "%3", State: Busy, Since: since},
 		{Session: "a\x00<\u2028 ü🎉\r\n\t\"\\", Socket: "/a b/,", Pane: "%4", Since: since},
 	} {

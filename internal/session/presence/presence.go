@@ -19,15 +19,15 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/statefile"
 )
 
-// Client is a client in a pane.
-type Client struct {
+// Instance is Claude Code in a pane.
+type Instance struct {
 	Session string    `json:"session"` // tmux's name of it
 	Socket  string    `json:"socket"`
 	PID     int       `json:"pid"` // of the tmux server
 	Pane    string    `json:"pane"`
 	State   State     `json:"state"`
 	Since   time.Time `json:"since"` // when the state began
-	// Told is the prompt after whose stop the session's agent was told that the client is free;
+	// Told is the prompt after whose stop the session's agent was told that Claude Code is free;
 	// noPrompt for a client that names none, empty where the agent was not told.
 	Told string `json:"told,omitempty"`
 }
@@ -35,18 +35,18 @@ type Client struct {
 // noPrompt stands for the prompts of clients before prompt ids.
 const noPrompt = "-"
 
-// Tell is the client once its agent was told of a stop of that prompt.
-func (c Client) Tell(prompt string) Client {
+// Tell is Claude Code once its agent was told of a stop of that prompt.
+func (c Instance) Tell(prompt string) Instance {
 	c.Told = cmp.Or(prompt, noPrompt)
 	return c
 }
 
-// ToldOf reports whether the client's agent was told of the stop after that prompt.
-func (c Client) ToldOf(prompt string) bool {
+// ToldOf reports whether Claude Code's agent was told of the stop after that prompt.
+func (c Instance) ToldOf(prompt string) bool {
 	return c.Told != "" && (c.Told == noPrompt || prompt == "" || c.Told == prompt)
 }
 
-// State is what a client is doing.
+// State is what an instance is doing.
 type State string
 
 // The states.
@@ -57,8 +57,8 @@ const (
 	Ended  State = "ended"
 )
 
-// After is the client as an event leaves it. A stop that was blocked is not told.
-func (c Client) After(payload hook.Payload, now time.Time) Client {
+// After is Claude Code as an event leaves it. A stop that was blocked is not told.
+func (c Instance) After(payload hook.Payload, now time.Time) Instance {
 	state := c.State
 	if _, notice := payload.(*hook.NotificationPayload); !notice {
 		c.Told = "" // everything else is news
@@ -108,14 +108,14 @@ const maxSize = 1 << 20
 // NewBook keeps them below the state directory.
 func NewBook(stateDir string) Book { return Book{filepath.Join(stateDir, "presence")} }
 
-// Load is what is known about the client in a pane.
-func (b Book) Load(socket string, pid int, pane string) (Client, bool) {
-	c, err := statefile.Read[Client](b.path(socket, pid, pane), maxSize)
+// Load is what is known about Claude Code in a pane.
+func (b Book) Load(socket string, pid int, pane string) (Instance, bool) {
+	c, err := statefile.Read[Instance](b.path(socket, pid, pane), maxSize)
 	return c, err == nil && c.Socket == socket && c.PID == pid && c.Pane == pane
 }
 
 // Store writes down what is known about a client.
-func (b Book) Store(c Client) error {
+func (b Book) Store(c Instance) error {
 	text, err := rawjson.Lines(c)
 	if err != nil {
 		return err
@@ -125,24 +125,24 @@ func (b Book) Store(c Client) error {
 
 // Find lists the clients in a tmux session, the one whose state changed last first.
 // The same name may be used on several tmux servers.
-func (b Book) Find(session string) []Client {
+func (b Book) Find(session string) []Instance {
 	all := b.All()
-	return slices.DeleteFunc(all, func(c Client) bool { return c.Session != session })
+	return slices.DeleteFunc(all, func(c Instance) bool { return c.Session != session })
 }
 
 // All lists the clients, the one whose state changed last first.
-func (b Book) All() []Client {
+func (b Book) All() []Instance {
 	entries, _ := os.ReadDir(b.dir) // none: nobody was heard of
-	var all []Client
+	var all []Instance
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), ".json") {
 			continue
 		}
-		if c, err := statefile.Read[Client](filepath.Join(b.dir, entry.Name()), maxSize); err == nil {
+		if c, err := statefile.Read[Instance](filepath.Join(b.dir, entry.Name()), maxSize); err == nil {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(a, b Client) int { return b.Since.Compare(a.Since) })
+	slices.SortFunc(all, func(a, b Instance) int { return b.Since.Compare(a.Since) })
 	return all
 }
 

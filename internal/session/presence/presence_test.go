@@ -72,7 +72,7 @@ func TestAfter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := Client{Session: "s", Socket: "/s", PID: 1, Pane: "%1", State: tt.before, Since: noon}
+			before := Instance{Session: "s", Socket: "/s", PID: 1, Pane: "%1", State: tt.before, Since: noon}
 			want := before
 			want.State = tt.want
 			if tt.want != tt.before || tt.name == "another dialog" {
@@ -88,7 +88,7 @@ func TestAfter(t *testing.T) {
 
 // What an agent was told of counts until something happens that is no notice of the same.
 func TestToldOf(t *testing.T) {
-	c := Client{State: Free}
+	c := Instance{State: Free}
 	if c.ToldOf("p1") || c.ToldOf("") {
 		t.Error("told of nothing")
 	}
@@ -115,16 +115,16 @@ func TestBook(t *testing.T) {
 	if _, known := b.Load("/s", 1, "%1"); known || len(b.All()) != 0 {
 		t.Error("somebody is known before anybody was told of")
 	}
-	clients := []Client{
+	instances := []Instance{
 		{Session: "a", Socket: "/s", PID: 1, Pane: "%1", State: Free, Since: noon},
 		{Session: "a", Socket: "/s", PID: 1, Pane: "%11", State: Busy, Since: noon.Add(2 * time.Second)},
 		{Session: "a b\n../c", Socket: "/tmp/x,y\n/s", PID: 1, Pane: "%1", State: Asking, Since: noon.Add(time.Second)},
 		{Session: "a", Socket: "/s", PID: 2, Pane: "%1", State: Ended, Since: noon.Add(3 * time.Second)},
 	}
-	for _, c := range clients {
+	for _, c := range instances {
 		check(t, b.Store(c))
 	}
-	for _, c := range clients {
+	for _, c := range instances {
 		got, known := b.Load(c.Socket, c.PID, c.Pane)
 		if diff := cmp.Diff(c, got); !known || diff != "" {
 			t.Errorf("known: %t, %s", known, diff)
@@ -133,25 +133,25 @@ func TestBook(t *testing.T) {
 	if _, known := b.Load("/s", 3, "%1"); known {
 		t.Error("a pane of another server is known")
 	}
-	if diff := cmp.Diff([]Client{clients[3], clients[1], clients[2], clients[0]}, b.All()); diff != "" {
+	if diff := cmp.Diff([]Instance{instances[3], instances[1], instances[2], instances[0]}, b.All()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]Client{clients[3], clients[1], clients[0]}, b.Find("a")); diff != "" {
+	if diff := cmp.Diff([]Instance{instances[3], instances[1], instances[0]}, b.Find("a")); diff != "" {
 		t.Error(diff)
 	}
 	if got := b.Find("a b"); len(got) != 0 {
 		t.Errorf("found %+v", got)
 	}
-	clients[0].State = Busy
-	check(t, b.Store(clients[0]))
+	instances[0].State = Busy
+	check(t, b.Store(instances[0]))
 	if got, _ := b.Load("/s", 1, "%1"); got.State != Busy {
 		t.Errorf("the client is %s", got.State)
 	}
 
 	entries, err := os.ReadDir(filepath.Join(state, "presence"))
 	check(t, err)
-	if len(entries) != len(clients) {
-		t.Errorf("%d files for %d clients", len(entries), len(clients))
+	if len(entries) != len(instances) {
+		t.Errorf("%d files for %d clients", len(entries), len(instances))
 	}
 }
 
@@ -159,8 +159,8 @@ func TestBook(t *testing.T) {
 func TestDamagedFiles(t *testing.T) {
 	state := t.TempDir()
 	b := NewBook(state)
-	fine := Client{Session: "a", Socket: "/s", PID: 1, Pane: "%1", State: Free, Since: noon}
-	broken := Client{Session: "a", Socket: "/s", PID: 1, Pane: "%2", State: Free, Since: noon}
+	fine := Instance{Session: "a", Socket: "/s", PID: 1, Pane: "%1", State: Free, Since: noon}
+	broken := Instance{Session: "a", Socket: "/s", PID: 1, Pane: "%2", State: Free, Since: noon}
 	check(t, b.Store(fine))
 	for _, text := range []string{"", "{", "[]", `{"session":7}`, `{"session":"a","socket":"/s","pid":1,"pane":"%3"}`} {
 		check(t, os.WriteFile(b.path("/s", 1, "%2"), []byte(text), 0o600))
@@ -173,7 +173,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	check(t, os.WriteFile(b.path("/s", 1, "%2"), []byte("{"), 0o600))
 	check(t, os.WriteFile(filepath.Join(state, "presence", ".stopgate-1"), []byte("{}"), 0o600))
-	if diff := cmp.Diff([]Client{fine}, b.All()); diff != "" {
+	if diff := cmp.Diff([]Instance{fine}, b.All()); diff != "" {
 		t.Error(diff)
 	}
 	check(t, b.Store(broken)) // the next hook fixes it
@@ -185,7 +185,7 @@ func TestDamagedFiles(t *testing.T) {
 func TestStoreThatCannotWrite(t *testing.T) {
 	state := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(state, "presence"), nil, 0o600))
-	if err := NewBook(state).Store(Client{Pane: "%1"}); err == nil {
+	if err := NewBook(state).Store(Instance{Pane: "%1"}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -195,7 +195,7 @@ func TestSweep(t *testing.T) {
 	b.Sweep(noon) // of nothing
 	const day = 24 * time.Hour
 	for pane, age := range map[string]time.Duration{"%1": 31 * day, "%2": 29 * day, "%3": 0, "%4": -day} {
-		check(t, b.Store(Client{Session: pane, Socket: "/s", PID: 1, Pane: pane}))
+		check(t, b.Store(Instance{Session: pane, Socket: "/s", PID: 1, Pane: pane}))
 		at := noon.Add(-age)
 		check(t, os.Chtimes(b.path("/s", 1, pane), at, at))
 	}

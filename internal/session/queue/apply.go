@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Outcome is what an event makes of a queue, and what is to be done about it.
-type Outcome struct {
+// Transition is what an event makes of a queue, and what is to be done about it.
+type Transition struct {
 	Queue   Queue
 	Action  Action
 	Changed bool
@@ -18,7 +18,7 @@ type Outcome struct {
 }
 
 // Ended is how the queue ended, if it has.
-func (o *Outcome) Ended() (Ending, bool) {
+func (o *Transition) Ended() (Ending, bool) {
 	if o.Queue.Stopgate == nil || o.Queue.Stopgate.Ending == nil {
 		return Ending{}, false
 	}
@@ -42,10 +42,10 @@ const (
 
 // Apply is all that a queue does: what it becomes by an event. It looks at no clock
 // and no file.
-func Apply(q Queue, e Event, now time.Time) Outcome {
+func Apply(q Queue, e Event, now time.Time) Transition {
 	q = q.clone()
 	if q.Stopgate != nil && q.Stopgate.Ending != nil {
-		return Outcome{Queue: q, Action: Finished} // somebody died before the file got its last name
+		return Transition{Queue: q, Action: Finished} // somebody died before the file got its last name
 	}
 	if q.Status == Cancelled {
 		return q.cancel("a change of its file")
@@ -58,19 +58,19 @@ func Apply(q Queue, e Event, now time.Time) Outcome {
 
 // Event is something that happens to a queue.
 type Event interface {
-	apply(q *Queue, now Time) Outcome
+	apply(q *Queue, now Time) Transition
 }
 
-// Stop is the end of the client's turn, which nobody objected to.
+// Stop is the end of Claude Code's turn, which nobody objected to.
 type Stop struct{ PromptID, Message string }
 
-func (e Stop) apply(q *Queue, now Time) Outcome {
+func (e Stop) apply(q *Queue, now Time) Transition {
 	active := q.Active()
 	switch {
 	case active == nil:
 		return q.release("Stop", "")
 	case !active.Confirmed():
-		return q.redrive(e.PromptID) // the turn of somebody else: now the client is free
+		return q.redrive(e.PromptID) // the turn of somebody else: now Claude Code is free
 	case !active.Awaits.Is("Stop", "") || !q.isActive(e.PromptID):
 		return q.stay(Mismatch)
 	}
@@ -87,7 +87,7 @@ type Halted struct {
 	Why string
 }
 
-func (e Halted) apply(q *Queue, now Time) Outcome {
+func (e Halted) apply(q *Queue, now Time) Transition {
 	active := q.Active()
 	if active != nil && active.Confirmed() && active.Awaits.Is("Stop", "") && q.isActive(e.PromptID) {
 		active.Status, active.CompletedAt = Done, &now
@@ -101,7 +101,7 @@ func (e Halted) apply(q *Queue, now Time) Outcome {
 // StopFailure is a turn that the model's API put an end to.
 type StopFailure struct{ PromptID, Error string }
 
-func (e StopFailure) apply(q *Queue, now Time) Outcome {
+func (e StopFailure) apply(q *Queue, now Time) Transition {
 	active := q.Active()
 	switch {
 	case active == nil:
@@ -115,22 +115,22 @@ func (e StopFailure) apply(q *Queue, now Time) Outcome {
 }
 
 // SessionStart is a client's session that begins or goes on.
-type SessionStart struct{ Source, ClientSession string }
+type SessionStart struct{ Source, ClaudeSession string }
 
-func (e SessionStart) apply(q *Queue, now Time) Outcome {
+func (e SessionStart) apply(q *Queue, now Time) Transition {
 	if e.Source == "startup" {
 		return q.end(Stale, "")
 	}
 	meta := q.meta()
-	if e.Source == "clear" && e.ClientSession != "" && e.ClientSession == meta.ClientSession {
+	if e.Source == "clear" && e.ClaudeSession != "" && e.ClaudeSession == meta.ClaudeSession {
 		return q.stay(Ignored) // it was told before
 	}
 	cutOff := meta.EndedAt != nil
-	meta.ClientSession, meta.EndedAt = e.ClientSession, nil
+	meta.ClaudeSession, meta.EndedAt = e.ClaudeSession, nil
 	return e.move(q, cutOff, now).changed()
 }
 
-func (e SessionStart) move(q *Queue, cutOff bool, now Time) Outcome {
+func (e SessionStart) move(q *Queue, cutOff bool, now Time) Transition {
 	active := q.Active()
 	switch {
 	case active == nil:
@@ -148,7 +148,7 @@ func (e SessionStart) move(q *Queue, cutOff bool, now Time) Outcome {
 // SessionEnd is a client that ends.
 type SessionEnd struct{ Reason string }
 
-func (e SessionEnd) apply(q *Queue, now Time) Outcome {
+func (e SessionEnd) apply(q *Queue, now Time) Transition {
 	if e.Reason == "clear" || e.Reason == "resume" {
 		return q.stay(Ignored) // it goes on with another session
 	}
@@ -156,14 +156,14 @@ func (e SessionEnd) apply(q *Queue, now Time) Outcome {
 	return q.stay(Ignored).changed()
 }
 
-// Prompt is a prompt that reaches the client.
+// Prompt is a prompt that reaches Claude Code.
 type Prompt struct{ PromptID, Text string }
 
-// notification begins the prompts that the client sends itself when work in the
+// notification begins the prompts that Claude Code sends itself when work in the
 // background has ended.
 const notification = "<task-notification>"
 
-func (e Prompt) apply(q *Queue, now Time) Outcome {
+func (e Prompt) apply(q *Queue, now Time) Transition {
 	if q.knows(e) {
 		return q.stay(Ignored) // it was told before
 	}
@@ -179,7 +179,7 @@ func (e Prompt) apply(q *Queue, now Time) Outcome {
 // PreCompact is a compaction that somebody asked for.
 type PreCompact struct{ PromptID string }
 
-func (e PreCompact) apply(q *Queue, now Time) Outcome {
+func (e PreCompact) apply(q *Queue, now Time) Transition {
 	active := q.Active()
 	if active == nil || active.Confirmed() || !active.typed() || !active.Awaits.Is("SessionStart", "compact") {
 		return q.stay(Ignored)
@@ -187,10 +187,10 @@ func (e PreCompact) apply(q *Queue, now Time) Outcome {
 	return q.confirm(e.PromptID, now)
 }
 
-// Idle is the client's word that it has been waiting for input for a while.
+// Idle is Claude Code's word that it has been waiting for input for a while.
 type Idle struct{ PromptID string }
 
-func (e Idle) apply(q *Queue, now Time) Outcome {
+func (e Idle) apply(q *Queue, now Time) Transition {
 	active := q.Active()
 	switch {
 	case active == nil:
@@ -208,13 +208,13 @@ func (e Idle) apply(q *Queue, now Time) Outcome {
 // Withdrawn is a person's wish, outside the session, that the queue ends.
 type Withdrawn struct{ Why string }
 
-func (e Withdrawn) apply(q *Queue, _ Time) Outcome { return q.cancel(e.Why) }
+func (e Withdrawn) apply(q *Queue, _ Time) Transition { return q.cancel(e.Why) }
 
 // Added is more commands for a queue that is under way. A queue that delivers a message takes
 // none: its end is how the sender learns that the message has arrived.
 type Added struct{ Commands []string }
 
-func (e Added) apply(q *Queue, _ Time) Outcome {
+func (e Added) apply(q *Queue, _ Time) Transition {
 	if q.Stopgate != nil && q.Stopgate.Key != "" {
 		return q.stay(Ignored)
 	}
@@ -240,7 +240,7 @@ func (c *Command) leftBehind(prompt string) bool {
 }
 
 // knows reports whether a prompt is that of one of the commands. The id alone does not
-// tell: what a person types while the client works has, in some versions, that of the
+// tell: what a person types while Claude Code works has, in some versions, that of the
 // prompt that it works on.
 func (q *Queue) knows(e Prompt) bool {
 	return e.PromptID != "" && slices.ContainsFunc(q.Commands, func(c Command) bool {
@@ -249,28 +249,28 @@ func (q *Queue) knows(e Prompt) bool {
 	})
 }
 
-func (q *Queue) stay(a Action) Outcome { return Outcome{Queue: *q, Action: a} }
+func (q *Queue) stay(a Action) Transition { return Transition{Queue: *q, Action: a} }
 
 // redrive has the active command typed after a prompt that is none of ours.
-func (q *Queue) redrive(prompt string) Outcome {
+func (q *Queue) redrive(prompt string) Transition {
 	changed := q.other(prompt)
-	return Outcome{Queue: *q, Action: Redriven, Changed: changed, Drive: true}
+	return Transition{Queue: *q, Action: Redriven, Changed: changed, Drive: true}
 }
 
-func (o Outcome) changed() Outcome { o.Changed = true; return o }
+func (o Transition) changed() Transition { o.Changed = true; return o }
 
 // release makes the first pending command active, where its trigger fires.
-func (q *Queue) release(hook, sub string) Outcome {
+func (q *Queue) release(hook, sub string) Transition {
 	next := q.next()
 	if !next.Trigger.Is(hook, sub) {
 		return q.stay(Mismatch)
 	}
 	next.activate()
-	return Outcome{Queue: *q, Action: Advanced, Changed: true, Drive: true}
+	return Transition{Queue: *q, Action: Advanced, Changed: true, Drive: true}
 }
 
 // advance is the active command's end and the next one's beginning.
-func (q *Queue) advance(result *string, now Time) Outcome {
+func (q *Queue) advance(result *string, now Time) Transition {
 	active := q.Active()
 	active.Status, active.Result, active.CompletedAt = Done, result, &now
 	if d := active.Stopgate; d != nil {
@@ -284,13 +284,13 @@ func (q *Queue) advance(result *string, now Time) Outcome {
 		return q.end(Complete, "")
 	}
 	next.activate()
-	return Outcome{Queue: *q, Action: Advanced, Changed: true, Drive: true}
+	return Transition{Queue: *q, Action: Advanced, Changed: true, Drive: true}
 }
 
-// confirm takes a prompt for the active command. What comes while the client works on
+// confirm takes a prompt for the active command. What comes while Claude Code works on
 // another prompt has, in some versions, the id of that one, and is worked on after it
 // under an id of its own.
-func (q *Queue) confirm(prompt string, now Time) Outcome {
+func (q *Queue) confirm(prompt string, now Time) Transition {
 	active := q.Active()
 	if active.Stopgate == nil {
 		active.Stopgate = &Delivery{}
@@ -300,7 +300,7 @@ func (q *Queue) confirm(prompt string, now Time) Outcome {
 	if q.isOther(prompt) {
 		d.PromptID, d.Ahead = "", prompt
 	}
-	return Outcome{Queue: *q, Action: Delivered, Changed: true}
+	return Transition{Queue: *q, Action: Delivered, Changed: true}
 }
 
 // isOther reports whether a prompt is not the active command's: the newest that is of no
@@ -319,24 +319,24 @@ func (q *Queue) other(prompt string) (changed bool) {
 	return true
 }
 
-// overhear keeps the id of a prompt that is no command: the client, when it is idle
+// overhear keeps the id of a prompt that is no command: Claude Code, when it is idle
 // after it, has left the active command behind.
-func (q *Queue) overhear(prompt string) Outcome {
+func (q *Queue) overhear(prompt string) Transition {
 	changed := q.other(prompt)
 	if active := q.Active(); active != nil && active.Stopgate != nil && active.Confirmed() && active.Stopgate.LaterPrompt != prompt {
 		active.Stopgate.LaterPrompt, changed = prompt, true
 	}
-	return Outcome{Queue: *q, Action: Ignored, Changed: changed}
+	return Transition{Queue: *q, Action: Ignored, Changed: changed}
 }
 
-func (q *Queue) cancel(why string) Outcome {
+func (q *Queue) cancel(why string) Transition {
 	q.Status = Cancelled
 	return q.end(Cancel, why)
 }
 
 // fail ends the queue by its active command. What comes after a command that failed
 // was written for one that did not. The detail is in somebody else's words.
-func (q *Queue) fail(why, detail string) Outcome {
+func (q *Queue) fail(why, detail string) Transition {
 	active := q.Active()
 	active.Status = Failed
 	if active.Stopgate == nil {
@@ -348,7 +348,7 @@ func (q *Queue) fail(why, detail string) Outcome {
 	return o
 }
 
-func (q *Queue) end(kind EndKind, why string) Outcome {
+func (q *Queue) end(kind EndKind, why string) Transition {
 	q.meta().Ending = &Ending{Kind: kind, Why: why}
-	return Outcome{Queue: *q, Action: Finished, Changed: true}
+	return Transition{Queue: *q, Action: Finished, Changed: true}
 }

@@ -350,7 +350,7 @@ func TestRuling39APaneThatIsNotReadyWaitsForTheHookAndThenFails(t *testing.T) {
 
 // A client that works is no try, however often it is looked at.
 func TestRuling39ABusyClientIsWaitedFor(t *testing.T) {
-	o := Outcome{Queue: fresh("a", "b")}
+	o := Transition{Queue: fresh("a", "b")}
 	for i := range 5 {
 		o = after(o.Queue, Held{1, "it works"})
 		if o.Changed != (i == 0) {

@@ -23,7 +23,7 @@ func full() Queue {
 			},
 		}},
 		Stopgate: &Meta{
-			ID: "q1", Session: odd, CreatedAt: at, Place: &Place{"socket", 1, "%0"}, Key: "k", ClientSession: "c", OtherPrompt: "p4", EndedAt: &at,
+			ID: "q1", Session: odd, CreatedAt: at, Place: &Place{"socket", 1, "%0"}, Key: "k", ClaudeSession: "c", OtherPrompt: "p4", EndedAt: &at,
 			Ending: &Ending{Broken, odd, odd},
 		},
 	}

@@ -15,8 +15,8 @@ func TestLast(t *testing.T) {
 	end := func(session string, e Event) {
 		t.Helper()
 		check(t, s.Create(session, New(session, "id", []string{"x"}, now)))
-		apply := func(q Queue) Outcome { return Apply(q, e, now) }
-		if _, err := s.Change(session, apply, func(Outcome, string) error { return nil }); err != nil {
+		apply := func(q Queue) Transition { return Apply(q, e, now) }
+		if _, err := s.Change(session, apply, func(Transition, string) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

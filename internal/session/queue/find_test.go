@@ -17,11 +17,11 @@ func TestFind(t *testing.T) {
 		if n == 5 {
 			break // it is still there
 		}
-		end := func(q Queue) Outcome { return Apply(q, Withdrawn{Why: "test"}, now) }
+		end := func(q Queue) Transition { return Apply(q, Withdrawn{Why: "test"}, now) }
 		if n%2 == 0 {
-			end = func(q Queue) Outcome { return q.end(Complete, "") }
+			end = func(q Queue) Transition { return q.end(Complete, "") }
 		}
-		if _, err := s.Change("s", end, func(Outcome, string) error { return nil }); err != nil {
+		if _, err := s.Change("s", end, func(Transition, string) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestFindLooksIntoAllThatIsKept(t *testing.T) {
 		q := New("s", fmt.Sprint("id", n), []string{"text"}, now)
 		q.Stopgate.Key = fmt.Sprint("key", n)
 		check(t, s.Create("s", q))
-		_, err := s.Change("s", func(q Queue) Outcome { return q.end(Complete, "") }, func(Outcome, string) error { return nil })
+		_, err := s.Change("s", func(q Queue) Transition { return q.end(Complete, "") }, func(Transition, string) error { return nil })
 		check(t, err)
 	}
 	for n := range kept + 2 {

@@ -178,7 +178,7 @@ func checkGrid(t *testing.T, command, grid string) {
 }
 
 // checkCell tells whether an outcome is what the word in the table means.
-func checkCell(t *testing.T, before Queue, o Outcome, word string) {
+func checkCell(t *testing.T, before Queue, o Transition, word string) {
 	t.Helper()
 	wantStatuses, drive := statuses(before), false
 	action := Action(word)

@@ -30,8 +30,8 @@ func text(t testing.TB, q Queue) string {
 }
 
 // after applies events, one after the other.
-func after(q Queue, events ...Event) Outcome {
-	o := Outcome{Queue: q}
+func after(q Queue, events ...Event) Transition {
+	o := Transition{Queue: q}
 	for _, e := range events {
 		o = Apply(o.Queue, e, noon)
 	}
@@ -47,7 +47,7 @@ func sent(id int, prompt, command string) []Event {
 }
 
 // wantEnd fails when the queue did not end like that.
-func wantEnd(t *testing.T, o Outcome, kind EndKind, why string) {
+func wantEnd(t *testing.T, o Transition, kind EndKind, why string) {
 	t.Helper()
 	ending, ended := o.Ended()
 	if want := (Ending{kind, why, ""}); !ended || ending != want || o.Action != Finished || o.Drive {
@@ -56,7 +56,7 @@ func wantEnd(t *testing.T, o Outcome, kind EndKind, why string) {
 }
 
 // wantOutcome fails when the event did not do that.
-func wantOutcome(t *testing.T, o Outcome, a Action, drive bool) {
+func wantOutcome(t *testing.T, o Transition, a Action, drive bool) {
 	t.Helper()
 	if o.Action != a || o.Drive != drive {
 		t.Errorf("%s, drive %t; want %s, %t", o.Action, o.Drive, a, drive)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Matches reports whether a prompt is this command. On the way the client composes
+// Matches reports whether a prompt is this command. On the way Claude Code composes
 // letters, takes tabs for spaces, and drops white space at the end and characters
 // that nobody sees.
 func (c *Command) Matches(prompt string) bool {

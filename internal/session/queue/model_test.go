@@ -88,7 +88,7 @@ func (w *world) id(kind string) string {
 }
 
 // apply gives an event to the queue and checks everything that must always be so.
-func (w *world) apply(e Event) Outcome {
+func (w *world) apply(e Event) Transition {
 	w.now = w.now.Add(time.Millisecond)
 	before := encoded(w.T, w.q)
 	o := Apply(w.q, e, w.now)
@@ -113,7 +113,7 @@ func (w *world) apply(e Event) Outcome {
 }
 
 // count keeps how often the queue let something be typed.
-func (w *world) count(e Event, o Outcome) {
+func (w *world) count(e Event, o Transition) {
 	if !o.Changed || o.Action != Moved {
 		return
 	}

@@ -12,7 +12,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"status":"cancelled","commands":[{"id":1,"status":"done","awaits":{"hook":"x"},"completed_at":"0000-01-01T00:00:00+01:00"}],"stopgate":null}`))
 	const odd = "a\x00<\u2028"
 	running := after(fresh("/clear", odd, "/compact"), Begun{1}, Pressed{1}, SessionStart{"clear", "c2"}, Begun{2}, Pressed{2}, Prompt{"p1", odd})
-	for _, o := range []Outcome{running, after(running.Queue, SessionEnd{"other"}), after(running.Queue, StopFailure{"p1", "x"}), after(running.Queue, Prompt{"p2", "x"})} {
+	for _, o := range []Transition{running, after(running.Queue, SessionEnd{"other"}), after(running.Queue, StopFailure{"p1", "x"}), after(running.Queue, Prompt{"p2", "x"})} {
 		f.Add([]byte(text(f, o.Queue)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

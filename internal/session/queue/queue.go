@@ -1,5 +1,5 @@
 // Package queue holds the commands that are still to be typed into one tmux session,
-// and what became of those that were. Only the client's hooks move a queue on.
+// and what became of those that were. Only Claude Code's hooks move a queue on.
 package queue
 
 import (
@@ -65,12 +65,12 @@ type Meta struct {
 	Place     *Place `json:"place,omitempty"` // unknown in a queue that was written by hand
 	// Key is the message that the queue delivers, where it is there to deliver one.
 	Key string `json:"key,omitempty"`
-	// ClientSession is the client's session that the newest SessionStart was of: two
+	// ClientSession is Claude Code's session that the newest SessionStart was of: two
 	// hooks may tell of one.
-	ClientSession string `json:"client_session,omitempty"`
-	// OtherPrompt is the newest prompt of the client that is none of the commands.
+	ClaudeSession string `json:"client_session,omitempty"`
+	// OtherPrompt is the newest prompt of Claude Code that is none of the commands.
 	OtherPrompt string `json:"other_prompt,omitempty"`
-	// EndedAt is when the client ended in the middle of the queue.
+	// EndedAt is when Claude Code ended in the middle of the queue.
 	EndedAt *Time `json:"ended_at,omitempty"`
 	// Ending is written before anybody is told and the file gets its last name, so that
 	// whoever comes after a crash can finish that.
@@ -181,7 +181,7 @@ func Adopt(old Queue, place Place, now time.Time) Queue {
 	return q
 }
 
-// Awaits is the hook that says that a command is done. The client answers /clear and
+// Awaits is the hook that says that a command is done. Claude Code answers /clear and
 // /compact with a new start of the session, and everything else with a stop.
 func Awaits(command string) Hook {
 	for _, source := range []string{"clear", "compact"} {
@@ -226,7 +226,7 @@ func (q *Queue) Remaining() []string {
 	return left
 }
 
-// At reports whether the queue is for the client in that place. One that was written
+// At reports whether the queue is for Claude Code in that place. One that was written
 // by hand does not say.
 func (q *Queue) At(p Place) bool {
 	return q.Stopgate == nil || q.Stopgate.Place == nil || *q.Stopgate.Place == p
@@ -285,8 +285,8 @@ func (c *Command) delivery() Delivery {
 // State is the step that the typing of the command is at.
 func (c *Command) State() DeliveryState { return c.delivery().State }
 
-// typed reports whether the client may have the command.
+// typed reports whether Claude Code may have the command.
 func (c *Command) typed() bool { return c.State() != Waiting }
 
-// Confirmed reports whether the client has told that it got the command.
+// Confirmed reports whether Claude Code has told that it got the command.
 func (c *Command) Confirmed() bool { return c.State() == Confirmed }

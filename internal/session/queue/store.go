@@ -92,21 +92,21 @@ func (s Store) Create(session string, q Queue) error {
 // when it has returned without an error does the file get that name: who dies in
 // between leaves the rest to the next one. That is why it is no statefile.Change: the lock also covers
 // what is told and the new name, once the queue is written.
-func (s Store) Change(session string, apply func(Queue) Outcome, tell func(o Outcome, path string) error) (Outcome, error) {
+func (s Store) Change(session string, apply func(Queue) Transition, tell func(o Transition, path string) error) (Transition, error) {
 	release, err := s.lock(session)
 	if err != nil {
-		return Outcome{}, err
+		return Transition{}, err
 	}
 	defer release()
 
 	q, err := s.Load(session)
 	switch {
 	case errors.Is(err, ErrNone):
-		return Outcome{}, err
+		return Transition{}, err
 	case errors.Is(err, errDamaged):
-		return Outcome{}, s.setAside(session, err)
+		return Transition{}, s.setAside(session, err)
 	case err != nil:
-		return Outcome{}, err
+		return Transition{}, err
 	}
 
 	o := apply(q)

@@ -30,15 +30,15 @@ func create(t testing.TB, s Store, session string, commands ...string) {
 }
 
 // change applies an event; nobody wants to be told.
-func change(t testing.TB, s Store, session string, e Event) Outcome {
+func change(t testing.TB, s Store, session string, e Event) Transition {
 	t.Helper()
-	o, err := s.Change(session, applying(e), func(Outcome, string) error { return nil })
+	o, err := s.Change(session, applying(e), func(Transition, string) error { return nil })
 	check(t, err)
 	return o
 }
 
-func applying(e Event) func(Queue) Outcome {
-	return func(q Queue) Outcome { return Apply(q, e, noon) }
+func applying(e Event) func(Queue) Transition {
+	return func(q Queue) Transition { return Apply(q, e, noon) }
 }
 
 // files are the names of what is in the store, apart from locks.
@@ -116,7 +116,7 @@ func TestAResultThatIsTooLargeIsAnErrorAndLosesNothing(t *testing.T) {
 
 func TestASessionWithoutAQueue(t *testing.T) {
 	s := newStore(t)
-	_, err := s.Change("s", func(Queue) Outcome { panic("there is none") }, nil)
+	_, err := s.Change("s", func(Queue) Transition { panic("there is none") }, nil)
 	_, loaded := s.Load("s")
 	_, stale := load(s.path("s", "stale"))
 	for _, err := range []error{err, loaded, stale} {
@@ -182,7 +182,7 @@ func TestRuling32TheLastNameTellsHowItEnded(t *testing.T) {
 			change(t, s, "s", e)
 		}
 		told := ""
-		o, err := s.Change("s", applying(test.event), func(o Outcome, path string) error {
+		o, err := s.Change("s", applying(test.event), func(o Transition, path string) error {
 			ending, _ := o.Ended()
 			told = string(ending.Kind) + " " + path
 			if !s.Exists("s") {
@@ -210,7 +210,7 @@ func TestAnErrorInTellingLeavesTheQueue(t *testing.T) {
 	s := newStore(t)
 	create(t, s, "s", "a", "b")
 	full := errors.New("the outbox is full")
-	_, err := s.Change("s", applying(SessionStart{"startup", "c2"}), func(Outcome, string) error { return full })
+	_, err := s.Change("s", applying(SessionStart{"startup", "c2"}), func(Transition, string) error { return full })
 	if !errors.Is(err, full) {
 		t.Fatalf("error %v", err)
 	}
@@ -223,7 +223,7 @@ func TestAnErrorInTellingLeavesTheQueue(t *testing.T) {
 func finish(t *testing.T, s Store, session string, want Ending) {
 	t.Helper()
 	told := 0
-	o, err := s.Change(session, applying(Stop{"p9", "m"}), func(o Outcome, path string) error {
+	o, err := s.Change(session, applying(Stop{"p9", "m"}), func(o Transition, path string) error {
 		told++
 		if path != s.path(session, want.Kind.suffix()) {
 			t.Errorf("told of %s", path)
@@ -241,7 +241,7 @@ func TestAPanicReleasesTheLock(t *testing.T) {
 	create(t, s, "s", "a", "b")
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = s.Change("s", applying(Withdrawn{"x"}), func(Outcome, string) error { panic("a bug") })
+		_, _ = s.Change("s", applying(Withdrawn{"x"}), func(Transition, string) error { panic("a bug") })
 	}()
 	finish(t, s, "s", Ending{Kind: Cancel, Why: "x"})
 }
@@ -251,7 +251,7 @@ func endQueue(s Store, session, id string, e Event) error {
 	if err := s.Create(session, New(session, id, []string{"a"}, noon)); err != nil {
 		return err
 	}
-	_, err := s.Change(session, applying(e), func(Outcome, string) error { return nil })
+	_, err := s.Change(session, applying(e), func(Transition, string) error { return nil })
 	return err
 }
 
@@ -340,7 +340,7 @@ func checkSetAside(t *testing.T, damage func(path string) error) {
 		if _, err := s.Load("s"); err == nil || !s.Exists("s") {
 			t.Fatalf("reading changes nothing: %v", err)
 		}
-		_, err := s.Change("s", func(Queue) Outcome { panic("invalid queue file") }, nil)
+		_, err := s.Change("s", func(Queue) Transition { panic("invalid queue file") }, nil)
 		var corrupt *CorruptError
 		if !errors.As(err, &corrupt) {
 			t.Fatalf("round %d: error %v", n, err)
@@ -443,10 +443,10 @@ func TestListAmongForeignFiles(t *testing.T) {
 }
 
 // counting changes a queue so that every change can be counted.
-func counting(q Queue) Outcome {
+func counting(q Queue) Transition {
 	q = q.clone()
 	q.Commands[0].Stopgate.Tries++
-	return Outcome{Queue: q, Changed: true}
+	return Transition{Queue: q, Changed: true}
 }
 
 // countOne counts, however long the others take: a machine may be slow.

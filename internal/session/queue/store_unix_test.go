@@ -139,7 +139,7 @@ func TestKilledWhileFilesGetTheirLastNames(t *testing.T) {
 		said := processtest.Kill(t, round, 4*time.Millisecond, "end", s.dir, strconv.Itoa(next))
 		last, err := strconv.Atoi(said[len(said)-1])
 		check(t, err)
-		switch _, err := s.Change("s", applying(Withdrawn{"x"}), func(Outcome, string) error { return nil }); {
+		switch _, err := s.Change("s", applying(Withdrawn{"x"}), func(Transition, string) error { return nil }); {
 		case err == nil:
 			next = last + 2
 		case errors.Is(err, ErrNone):
@@ -175,7 +175,7 @@ func oldQueues(t *testing.T, s Store) (ids []string) {
 
 // childDie ends a queue, and dies before or after it has told.
 func childDie(args []string) error {
-	_, err := (Store{args[0]}).Change("s", applying(StopFailure{"p1", "API Error"}), func(_ Outcome, path string) error {
+	_, err := (Store{args[0]}).Change("s", applying(StopFailure{"p1", "API Error"}), func(_ Transition, path string) error {
 		if args[1] == "after" {
 			fmt.Println(path)
 		}
@@ -270,8 +270,8 @@ func childNobody(args []string) error {
 	_, changed := s.Change("s", applying(Begun{1}), nil)
 	fmt.Println(changed)
 	fmt.Println(s.Create("new", fresh("a")))
-	ended := func(q Queue) Outcome { o := Apply(q, Withdrawn{"x"}, noon); o.Changed = false; return o }
-	_, renamed := s.Change("s", ended, func(_ Outcome, path string) error {
+	ended := func(q Queue) Transition { o := Apply(q, Withdrawn{"x"}, noon); o.Changed = false; return o }
+	_, renamed := s.Change("s", ended, func(_ Transition, path string) error {
 		fmt.Println("told of", filepath.Base(path))
 		return nil
 	})

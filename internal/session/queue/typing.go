@@ -1,12 +1,12 @@
 package queue
 
-// The events of whoever types. They change nothing once the client has confirmed the
+// The events of whoever types. They change nothing once Claude Code has confirmed the
 // command, or when another one is active.
 
 // Begun is written before the text goes into the pane.
 type Begun struct{ ID int }
 
-func (e Begun) apply(q *Queue, now Time) Outcome {
+func (e Begun) apply(q *Queue, now Time) Transition {
 	d := q.undelivered(e.ID)
 	if d == nil || d.State != Waiting {
 		return q.stay(Ignored)
@@ -18,7 +18,7 @@ func (e Begun) apply(q *Queue, now Time) Outcome {
 // Pressed is written before Enter is pressed.
 type Pressed struct{ ID int }
 
-func (e Pressed) apply(q *Queue, now Time) Outcome {
+func (e Pressed) apply(q *Queue, now Time) Transition {
 	d := q.undelivered(e.ID)
 	if d == nil || d.State == Waiting || d.Enters >= MaxEnters {
 		return q.stay(Ignored)
@@ -33,7 +33,7 @@ func (e Pressed) apply(q *Queue, now Time) Outcome {
 const MaxEnters = 2
 
 // maxTries is how often a pane may be found not ready: once, and once more after the
-// hook that says that the client is free.
+// hook that says that Claude Code is free.
 const maxTries = 2
 
 // NotReady is a pane that cannot be typed into.
@@ -42,7 +42,7 @@ type NotReady struct {
 	Why string
 }
 
-func (e NotReady) apply(q *Queue, _ Time) Outcome {
+func (e NotReady) apply(q *Queue, _ Time) Transition {
 	d := q.undelivered(e.ID)
 	if d == nil || d.State != Waiting {
 		return q.stay(Ignored)
@@ -61,7 +61,7 @@ type Held struct {
 	Why string
 }
 
-func (e Held) apply(q *Queue, _ Time) Outcome {
+func (e Held) apply(q *Queue, _ Time) Transition {
 	d := q.undelivered(e.ID)
 	if d == nil || d.State != Waiting || d.Why == e.Why {
 		return q.stay(Ignored)
@@ -76,7 +76,7 @@ type Undelivered struct {
 	Why string
 }
 
-func (e Undelivered) apply(q *Queue, _ Time) Outcome {
+func (e Undelivered) apply(q *Queue, _ Time) Transition {
 	if q.undelivered(e.ID) == nil {
 		return q.stay(Ignored)
 	}
@@ -91,7 +91,7 @@ type Stuck struct {
 	Why   string
 }
 
-func (e Stuck) apply(q *Queue, _ Time) Outcome {
+func (e Stuck) apply(q *Queue, _ Time) Transition {
 	active := q.Active()
 	switch {
 	case active == nil && e.ID == 0:

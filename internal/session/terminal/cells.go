@@ -12,8 +12,8 @@ import (
 type look uint8
 
 const (
-	dim      look = 1 << iota // what the client itself suggests
-	reversed                  // the cursor, as the client draws it
+	dim      look = 1 << iota // what Claude Code itself suggests
+	reversed                  // the cursor, as Claude Code draws it
 	coloured                  // in another colour than that of plain text
 )
 
@@ -123,7 +123,7 @@ func (s screen) typed(start, end int) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// cursor tells whether the client's cursor is in a part of the screen. It is one
+// cursor tells whether Claude Code's cursor is in a part of the screen. It is one
 // character wide; whatever is wider is decoration.
 func (s screen) cursor(start, end int) bool {
 	width := 0

@@ -14,7 +14,7 @@ const (
 	OtherMenu  = "dialog"     // it asks something else
 )
 
-// Lines of the client's dialogs, without what stands before and behind them.
+// Lines of Claude Code's dialogs, without what stands before and behind them.
 const (
 	trustLines      = `(?:❯ )?(?:\d+\. )?Yes, I trust this folder`
 	keyLines        = `Do you want to use this API key\?`
@@ -24,13 +24,13 @@ const (
 	rulePattern = `^[ \x{A0}]*[─▔]{20,}[ \x{A0}]*$`
 	// talkPattern is where something said or done begins: there is a conversation.
 	talkPattern = `^● |^❯ [^\d]|^ *⎿ `
-	// refusedPattern is a prompt that the client itself has answered.
+	// refusedPattern is a prompt that Claude Code itself has answered.
 	refusedPattern = `\A❯ .*\n(?:  +[^ ⎿\n].*\n|[ \x{A0}]*\n)*  ⎿ .*(?:Please run|Run) /login`
 	// loggedOutPattern stands under the input box.
 	loggedOutPattern = `(?:^|  )Not logged in · `
 )
 
-// Recognise tells what a captured screen shows that keeps the client from working, or "".
+// Recognise tells what a captured screen shows that keeps Claude Code from working, or "".
 // What is said about such things in a conversation does not count.
 func Recognise(captured string) (kind string) {
 	patterns, err := NewPatterns("", "")
@@ -74,7 +74,7 @@ func dialog(text string) string {
 	return text[rules[len(rules)-1][1]:]
 }
 
-// loggedOut tells whether the client answered the last prompt with the advice to log in,
+// loggedOut tells whether Claude Code answered the last prompt with the advice to log in,
 // or gives it under its input box.
 func loggedOut(above, under string) bool {
 	last := strings.LastIndex("\n"+above, "\n❯ ")

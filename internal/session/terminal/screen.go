@@ -23,7 +23,7 @@ const (
 	pastedPattern = `^\[Pasted text #\d+(?: \+\d+ lines?)?\]$`
 )
 
-// Patterns finds the client's input box on a screen, and its dialogs. In both of them ^
+// Patterns finds Claude Code's input box on a screen, and its dialogs. In both of them ^
 // and $ are the ends of a line.
 type Patterns struct {
 	// Prompt matches the beginning of an input box. If it has a group, that is the text
@@ -78,7 +78,7 @@ func (s State) String() string {
 	return "no prompt"
 }
 
-// View is what is to be seen of the client on a screen.
+// View is what is to be seen of Claude Code on a screen.
 type View struct {
 	State State
 	// Box is the text in the input box, with the line breaks of the screen. What the
@@ -107,7 +107,7 @@ func (p Patterns) Look(captured string) View {
 	return View{State: Ready}
 }
 
-// Works tells whether the client shows that it works on something: then the glyph before
+// Works tells whether Claude Code shows that it works on something: then the glyph before
 // the box is not drawn as plain text is. Without a box, or without any colours on the
 // screen, nobody knows.
 func (p Patterns) Works(captured string) (works, known bool) {
@@ -142,7 +142,7 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// Shows tells whether the box holds that text, as far as a screen can tell: the client
+// Shows tells whether the box holds that text, as far as a screen can tell: Claude Code
 // wraps it, shows only a part of it, or puts a few words in the place of a paste.
 func (v View) Shows(text string) bool {
 	if v.State != Occupied {

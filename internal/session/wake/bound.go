@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The bounds of what a letter keeps, in bytes. A message of the client's comes in
+// The bounds of what a letter keeps, in bytes. A message of Claude Code's comes in
 // whole; the queue file has what is left out of a queue.
 const (
 	maxMessage   = 2 << 20

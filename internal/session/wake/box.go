@@ -22,7 +22,7 @@ import (
 // Box holds the letters to one agent. Every change is made under its lock, which
 // nobody holds for longer than it takes to write a file. The one who sends holds
 // another lock, so that a slow gateway keeps nobody from putting letters.
-type Box struct{ agent, dir string }
+type Box struct{ agentID, dir string }
 
 // maxWaiting is how many letters wait for an agent at most. Whoever comes back to that
 // many has no use for more.
@@ -102,10 +102,10 @@ func (b Box) sign() error {
 	if !strings.HasPrefix(filepath.Base(b.dir), hashMark) {
 		return nil
 	}
-	if id, err := readRegular(b.path(idFile), maxID); err == nil && string(id) == b.agent {
+	if id, err := readRegular(b.path(idFile), maxID); err == nil && string(id) == b.agentID {
 		return nil
 	}
-	return atomicfile.Write(b.path(idFile), []byte(b.agent), 0o600)
+	return atomicfile.Write(b.path(idFile), []byte(b.agentID), 0o600)
 }
 
 // lastNumber is the highest of the files.

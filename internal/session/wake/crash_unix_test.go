@@ -206,9 +206,9 @@ func childNobody(args []string) error {
 // A box that cannot be read does not hide the others.
 func TestUnreadableBox(t *testing.T) {
 	o := newOutbox(t)
-	for _, agent := range []string{"one", "three", "two"} {
-		put(t, o, agent, "a")
-		check(t, os.Chmod(o.Box(agent).dir, 0o755))
+	for _, agentID := range []string{"one", "three", "two"} {
+		put(t, o, agentID, "a")
+		check(t, os.Chmod(o.Box(agentID).dir, 0o755))
 	}
 	two := o.Box("two").dir
 	check(t, os.Chmod(two, 0))
@@ -225,8 +225,8 @@ func childList(args []string) error {
 		return err
 	}
 	o := Outbox{Dir: args[0]}
-	agents, err := o.Agents()
-	fmt.Println(agents, errors.Is(err, fs.ErrPermission))
+	agentIDs, err := o.AgentIDs()
+	fmt.Println(agentIDs, errors.Is(err, fs.ErrPermission))
 	summary, err := o.Summary()
 	for _, s := range summary {
 		fmt.Println(s.AgentID)
@@ -238,7 +238,7 @@ func childList(args []string) error {
 func TestModes(t *testing.T) {
 	o := newOutbox(t)
 	b := o.Box(strings.Repeat("long", 100))
-	put(t, o, b.agent, "a", "b", "c")
+	put(t, o, b.agentID, "a", "b", "c")
 	check(t, b.Sent(next(t, b)))
 	l := next(t, b)
 	check(t, b.Tried(l, errors.New("x"), time.Now(), time.Now()))

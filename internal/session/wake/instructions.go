@@ -24,7 +24,7 @@ const maxInstructions = 64 << 10
 func promptName(kind Kind) (string, bool) {
 	switch kind {
 	case Question:
-		return "prompt_ask_user_question.md", true // after the client's tool
+		return "prompt_ask_user_question.md", true // after Claude Code's tool
 	case Stop, Idle, Permission, StopFailure, SessionEnd, QueueComplete, QueueCancelled, QueueStale, QueueFailed:
 		return "prompt_" + string(kind) + ".md", true
 	}

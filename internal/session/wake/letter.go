@@ -37,14 +37,14 @@ type Letter struct {
 	Time      time.Time `json:"timestamp"`
 	// Headline says in one sentence of ours what became of a queue.
 	Headline string `json:"headline,omitempty"`
-	// Notice is what the client itself said of it. It is untrusted text: it may quote
+	// Notice is what Claude Code itself said of it. It is untrusted text: it may quote
 	// what a model wrote.
 	Notice string `json:"notice,omitempty"`
 	// LastAssistantMessage is untrusted text: another model wrote it.
 	LastAssistantMessage *string `json:"last_assistant_message,omitempty"`
 	// SuggestedCommands are the commands found in that text.
 	SuggestedCommands []string `json:"suggested_commands"`
-	// Questions is what the client asked, as its tool input has it.
+	// Questions is what Claude Code asked, as its tool input has it.
 	Questions json.RawMessage `json:"questions,omitempty"`
 	Queue     *QueueSummary   `json:"queue,omitempty"`
 	// Error is what went wrong. It is untrusted text too: others made it.

@@ -40,24 +40,24 @@ func (o Outbox) Waiting() bool {
 	})
 }
 
-// Agents are those that letters wait for. A box that cannot be read is no reason to
+// AgentIDs are the outside agents that letters wait for. A box that cannot be read is no reason to
 // leave out the others, which are there beside the error.
-func (o Outbox) Agents() ([]string, error) {
+func (o Outbox) AgentIDs() ([]string, error) {
 	boxes, err := o.boxes()
-	var agents []string
+	var agentIDs []string
 	for _, b := range boxes {
 		waits, boxErr := b.Waiting()
 		if waits {
-			agents = append(agents, b.agent)
+			agentIDs = append(agentIDs, b.agentID)
 		}
 		err = errors.Join(err, boxErr)
 	}
-	return agents, err
+	return agentIDs, err
 }
 
 // Box is the box of one agent.
-func (o Outbox) Box(agent string) Box {
-	return Box{agent: agent, dir: filepath.Join(o.Dir, boxName(agent))}
+func (o Outbox) Box(agentID string) Box {
+	return Box{agentID: agentID, dir: filepath.Join(o.Dir, boxName(agentID))}
 }
 
 // boxes are all that there are. Whatever else lies in the directory is left alone.
@@ -68,8 +68,8 @@ func (o Outbox) boxes() ([]Box, error) {
 	}
 	var boxes []Box
 	for _, entry := range entries {
-		if agent, ok := o.agentOf(entry.Name()); ok && entry.IsDir() {
-			boxes = append(boxes, o.Box(agent))
+		if agentID, ok := o.agentIDOf(entry.Name()); ok && entry.IsDir() {
+			boxes = append(boxes, o.Box(agentID))
 		}
 	}
 	return boxes, nil
@@ -89,10 +89,10 @@ const (
 
 // boxName is the name of an agent's directory. It has no capitals: where names differ
 // by these alone, some file systems take them for one.
-func boxName(agent string) string {
+func boxName(agentID string) string {
 	var b strings.Builder
-	for i := range len(agent) {
-		c := agent[i]
+	for i := range len(agentID) {
+		c := agentID[i]
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
 			b.WriteByte(c)
 		} else {
@@ -102,17 +102,17 @@ func boxName(agent string) string {
 	if b.Len() <= maxBoxName {
 		return b.String()
 	}
-	return hashMark + digest.Hex(agent)
+	return hashMark + digest.Hex(agentID)
 }
 
-// agentOf is the agent whose directory has the name.
-func (o Outbox) agentOf(name string) (agent string, ok bool) {
+// agentIDOf is the outside agent whose directory has the name.
+func (o Outbox) agentIDOf(name string) (agentID string, ok bool) {
 	if strings.HasPrefix(name, hashMark) {
 		id, err := readRegular(filepath.Join(o.Dir, name, idFile), maxID)
-		agent, ok = string(id), err == nil
+		agentID, ok = string(id), err == nil
 	} else {
 		id, err := url.PathUnescape(name)
-		agent, ok = id, err == nil
+		agentID, ok = id, err == nil
 	}
-	return agent, ok && agent != "" && boxName(agent) == name
+	return agentID, ok && agentID != "" && boxName(agentID) == name
 }

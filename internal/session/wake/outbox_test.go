@@ -24,14 +24,14 @@ func newOutbox(t testing.TB) Outbox {
 	return NewOutbox(filepath.Join(t.TempDir(), "state"))
 }
 
-func letter(agent, key string) Letter {
-	return Letter{Key: key, Kind: Idle, AgentID: agent, Session: "s", Time: time.Unix(0, 0), Body: "body of " + key}
+func letter(agentID, key string) Letter {
+	return Letter{Key: key, Kind: Idle, AgentID: agentID, Session: "s", Time: time.Unix(0, 0), Body: "body of " + key}
 }
 
-func put(t testing.TB, o Outbox, agent string, keys ...string) {
+func put(t testing.TB, o Outbox, agentID string, keys ...string) {
 	t.Helper()
 	for _, key := range keys {
-		check(t, o.Put(letter(agent, key)))
+		check(t, o.Put(letter(agentID, key)))
 	}
 }
 
@@ -93,9 +93,9 @@ func TestPutAndNext(t *testing.T) {
 	if o.Waiting() {
 		t.Error("something waits where there is no directory")
 	}
-	agents, err := o.Agents()
+	agentIDs, err := o.AgentIDs()
 	check(t, err)
-	same(t, 0, len(agents))
+	same(t, 0, len(agentIDs))
 
 	l := queueLetter(QueueComplete)
 	l.LastAssistantMessage, l.SuggestedCommands, l.Questions = ptr("<b>\u2028"), []string{"/clear"}, json.RawMessage(`{"a":[1]}`)
@@ -110,9 +110,9 @@ func TestPutAndNext(t *testing.T) {
 	if o.Waiting() {
 		t.Error("something waits after it was sent")
 	}
-	agents, err = o.Agents()
+	agentIDs, err = o.AgentIDs()
 	check(t, err)
-	same(t, 0, len(agents))
+	same(t, 0, len(agentIDs))
 }
 
 // Receivers of webhooks rely on these names.
@@ -139,9 +139,9 @@ func TestOrderAndAgents(t *testing.T) {
 	put(t, o, "one", "c", "a")
 	put(t, o, "two", "x")
 	put(t, o, "one", "b")
-	agents, err := o.Agents()
+	agentIDs, err := o.AgentIDs()
 	check(t, err)
-	same(t, []string{"one", "two"}, agents)
+	same(t, []string{"one", "two"}, agentIDs)
 	same(t, []string{"c", "a", "b"}, drain(t, o.Box("one")))
 	same(t, []string{"x"}, drain(t, o.Box("two")))
 }
@@ -226,33 +226,33 @@ func TestRefusedLetters(t *testing.T) {
 
 func TestOddAgents(t *testing.T) {
 	o := newOutbox(t)
-	agents := []string{
+	agentIDs := []string{
 		"a", "A", "../../escape", "..", ".", "a/b", "a\nb", "%41", "agent 1", "~tilde", "é", "-",
 		strings.Repeat("n", maxBoxName), strings.Repeat("n", maxBoxName+1), strings.Repeat("/", 5000), strings.Repeat("/", 5001),
 	}
-	for _, agent := range agents {
-		put(t, o, agent, "a", "b")
+	for _, agentID := range agentIDs {
+		put(t, o, agentID, "a", "b")
 	}
-	got, err := o.Agents()
+	got, err := o.AgentIDs()
 	check(t, err)
-	slices.Sort(agents)
+	slices.Sort(agentIDs)
 	slices.Sort(got)
-	same(t, agents, got)
-	for _, agent := range agents {
-		same(t, agent, next(t, o.Box(agent)).AgentID)
-		same(t, []string{"a", "b"}, drain(t, o.Box(agent)))
+	same(t, agentIDs, got)
+	for _, agentID := range agentIDs {
+		same(t, agentID, next(t, o.Box(agentID)).AgentID)
+		same(t, []string{"a", "b"}, drain(t, o.Box(agentID)))
 	}
 	entries, err := os.ReadDir(o.Dir)
 	check(t, err)
-	same(t, len(agents), len(entries))
+	same(t, len(agentIDs), len(entries))
 	up, err := os.ReadDir(filepath.Dir(o.Dir))
 	check(t, err)
 	same(t, 1, len(up))
 }
 
 func FuzzBoxName(f *testing.F) {
-	for _, agent := range []string{"a", "A/b", "..", "%", "~x", strings.Repeat("é", 99)} {
-		f.Add(agent, strings.ToLower(agent))
+	for _, agentID := range []string{"a", "A/b", "..", "%", "~x", strings.Repeat("é", 99)} {
+		f.Add(agentID, strings.ToLower(agentID))
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
 		name := boxName(a)
@@ -262,7 +262,7 @@ func FuzzBoxName(f *testing.F) {
 		if strings.EqualFold(name, boxName(b)) && a != b {
 			t.Errorf("%q and %q are one", a, b)
 		}
-		if got, ok := (Outbox{}).agentOf(name); name != "" && !strings.HasPrefix(name, hashMark) && (!ok || got != a) {
+		if got, ok := (Outbox{}).agentIDOf(name); name != "" && !strings.HasPrefix(name, hashMark) && (!ok || got != a) {
 			t.Errorf("%q became %q", a, got)
 		}
 	})
@@ -292,9 +292,9 @@ func TestForeignFiles(t *testing.T) {
 		check(t, os.WriteFile(filepath.Join(o.Dir, file), []byte("mine"), 0o600))
 	}
 	put(t, o, "agent", "b")
-	agents, err := o.Agents()
+	agentIDs, err := o.AgentIDs()
 	check(t, err)
-	same(t, []string{"agent"}, agents)
+	same(t, []string{"agent"}, agentIDs)
 	check(t, b.Kill(next(t, b), "x"))
 	same(t, []string{"b"}, drain(t, b))
 	summary, err := o.Summary()

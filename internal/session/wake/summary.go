@@ -33,7 +33,7 @@ func (o Outbox) Summary() ([]AgentSummary, error) {
 }
 
 func (b Box) summary() (AgentSummary, error) {
-	s := AgentSummary{AgentID: b.agent}
+	s := AgentSummary{AgentID: b.agentID}
 	files, err := b.files()
 	if err != nil {
 		return s, err

@@ -96,10 +96,10 @@ type marked struct {
 	most int
 	each func(n int, content []byte)
 
-	n       int // which is being written; -1 before the first
-	content []byte
-	looked  int  // how much of it has no mark
-	over    bool // it is larger than most
+	n        int // which is being written; -1 before the first
+	content  []byte
+	looked   int  // how much of it has no mark
+	tooLarge bool // it is larger than most
 }
 
 func (m *marked) Write(data []byte) (int, error) {
@@ -116,7 +116,7 @@ func (m *marked) Write(data []byte) (int, error) {
 		m.content = append(m.content[:0], rest...)
 	}
 	if m.looked = len(m.content); m.looked > m.most+len(m.mark)+1 {
-		m.over = true
+		m.tooLarge = true
 		m.content = append(m.content[:0], m.content[m.looked-len(m.mark):]...)
 		m.looked = len(m.content)
 	}
@@ -126,9 +126,9 @@ func (m *marked) Write(data []byte) (int, error) {
 // end ends the present content.
 func (m *marked) end() {
 	content := bytes.TrimSuffix(m.content, []byte("\n"))
-	if m.n >= 0 && !m.over && len(content) <= m.most {
+	if m.n >= 0 && !m.tooLarge && len(content) <= m.most {
 		m.each(m.n, content)
 	}
 	m.n++
-	m.content, m.looked, m.over = m.content[:0], 0, false
+	m.content, m.looked, m.tooLarge = m.content[:0], 0, false
 }

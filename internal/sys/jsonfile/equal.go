@@ -27,7 +27,7 @@ func meaning(v *hujson.Value) (any, error) {
 	return byValue(out), nil
 }
 
-// byValue turns numbers into what the client makes of them. One that is too large
+// byValue turns numbers into what Claude Code makes of them. One that is too large
 // for it becomes an infinity, which encoding/json itself would refuse.
 func byValue(v any) any {
 	switch v := v.(type) {

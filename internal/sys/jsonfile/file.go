@@ -17,7 +17,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
-// MaxSize bounds what is read: such files are a few kilobytes, and the client
+// MaxSize bounds what is read: such files are a few kilobytes, and Claude Code
 // writes back no more of its settings than it read.
 const MaxSize = 8 << 20
 

@@ -69,7 +69,7 @@ func ArrayOf(v *hujson.Value) (*hujson.Array, bool) {
 }
 
 // Member is the value of the last member of that name: of duplicates the
-// last counts, for the client as for encoding/json.
+// last counts, for Claude Code as for encoding/json.
 func Member(o *hujson.Object, name string) *hujson.Value {
 	if m := lastMember(o, name); m >= 0 {
 		return &o.Members[m].Value

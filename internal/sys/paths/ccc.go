@@ -6,16 +6,16 @@ import (
 )
 
 // LauncherDir is where ccc.json, SUPERVISOR.md and the settings.json of a launched
-// client lie. Where CCC_CONFIG_DIR is set, the client gets it as
+// client lie. Where CCC_CONFIG_DIR is set, Claude Code gets it as
 // CLAUDE_CONFIG_DIR.
 func LauncherDir(getenv func(name string) string) (string, error) {
 	return firstDir(getenv, "CCC_CONFIG_DIR", "CLAUDE_CONFIG_DIR")
 }
 
-// ClientDir is where a client keeps its settings and its transcripts that is started in
+// ClaudeDir is where a Claude Code keeps its settings and its transcripts that is started in
 // cwd with such an environment, by our launcher or by itself. It is empty where nobody can
 // tell.
-func ClientDir(getenv func(name string) string, cwd string, launched bool) string {
+func ClaudeDir(getenv func(name string) string, cwd string, launched bool) string {
 	dir := getenv("CLAUDE_CONFIG_DIR")
 	if own := getenv("CCC_CONFIG_DIR"); launched && own != "" {
 		dir = own

@@ -47,7 +47,7 @@ func GlobalConfig() (string, error) {
 	return filepath.Join(home, ".config", "agent-gauntlet", "config.yml"), nil
 }
 
-// ClientConfigDir is where the client keeps the user's settings.
-func ClientConfigDir() (string, error) {
+// ClaudeConfigDir is where Claude Code keeps the user's settings.
+func ClaudeConfigDir() (string, error) {
 	return firstDir(os.Getenv, "CLAUDE_CONFIG_DIR")
 }

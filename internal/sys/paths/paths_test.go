@@ -58,18 +58,18 @@ func TestConfigPaths(t *testing.T) {
 	if got, err := GlobalConfig(); got != rooted("/h/.config/agent-gauntlet/config.yml") || err != nil {
 		t.Errorf("global config: %q, %v", got, err)
 	}
-	if got, err := ClientConfigDir(); got != rooted("/h/.claude") || err != nil {
+	if got, err := ClaudeConfigDir(); got != rooted("/h/.claude") || err != nil {
 		t.Errorf("client: %q, %v", got, err)
 	}
 	t.Setenv("CLAUDE_CONFIG_DIR", rooted("/c"))
-	if got, err := ClientConfigDir(); got != rooted("/c") || err != nil {
+	if got, err := ClaudeConfigDir(); got != rooted("/c") || err != nil {
 		t.Errorf("client: %q, %v", got, err)
 	}
 	setenv(t, nil)
 	if got, err := GlobalConfig(); err == nil {
 		t.Errorf("without HOME: %q, want an error", got)
 	}
-	if got, err := ClientConfigDir(); err == nil {
+	if got, err := ClaudeConfigDir(); err == nil {
 		t.Errorf("without HOME: %q, want an error", got)
 	}
 }
@@ -93,7 +93,7 @@ func TestClientDir(t *testing.T) {
 		"the launcher's has no own": {map[string]string{home: at("h"), "CLAUDE_CONFIG_DIR": at("c")}, true, at("c")},
 		"as seen from the cwd":      {map[string]string{"CLAUDE_CONFIG_DIR": "c"}, false, at("cwd", "c")},
 	} {
-		if got := ClientDir(func(name string) string { return test.env[name] }, at("cwd"), test.launched); got != test.want {
+		if got := ClaudeDir(func(name string) string { return test.env[name] }, at("cwd"), test.launched); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -3,7 +3,7 @@ package process
 import "os"
 
 // Detach starts a command that goes on after this process has ended. Its output
-// goes to log, or nowhere if that is nil: the client waits for every process
+// goes to log, or nowhere if that is nil: Claude Code waits for every process
 // that holds a hook's own output open.
 func Detach(args, env []string, log *os.File) error {
 	return start(args, env, nil, log)

@@ -22,7 +22,7 @@ func killGroup(p *os.Process) error {
 	return err
 }
 
-// endGroup ends what a command left behind in its group: the client waits for
+// endGroup ends what a command left behind in its group: Claude Code waits for
 // everything that a hook started.
 func endGroup(p *os.Process) { _ = killGroup(p) }
 

@@ -49,7 +49,7 @@ func (t *tail) pass(p []byte) {
 }
 
 // guarded writes to a writer of the caller's. A panic of theirs would end the
-// process, from a goroutine that nobody can recover, and the client takes that for
+// process, from a goroutine that nobody can recover, and Claude Code takes that for
 // a block: they get no more then. Nor does an error of theirs stop the command:
 // whoever gave the writer knows whether it failed.
 type guarded struct{ to io.Writer }

@@ -59,8 +59,8 @@ func (panes) Name() string { return "presence" }
 
 const panesUsed = 3
 
-func client(n int) presence.Client {
-	return presence.Client{
+func client(n int) presence.Instance {
+	return presence.Instance{
 		Session: "session", Socket: "/tmp/tmux", PID: 1, Pane: fmt.Sprintf("%%%d", n%panesUsed),
 		State: presence.Busy, Since: noon.Add(time.Duration(n) * time.Second), Told: strconv.Itoa(n),
 	}

@@ -39,8 +39,8 @@ func (q queues) Do(n int) error {
 
 func (q queues) change(n int, events ...queue.Event) error {
 	for _, e := range events {
-		apply := func(q queue.Queue) queue.Outcome { return queue.Apply(q, e, noon) }
-		o, err := q.store.Change(queueSession(n), apply, func(queue.Outcome, string) error { return nil })
+		apply := func(q queue.Queue) queue.Transition { return queue.Apply(q, e, noon) }
+		o, err := q.store.Change(queueSession(n), apply, func(queue.Transition, string) error { return nil })
 		if err == nil && !o.Changed {
 			err = fmt.Errorf("%T changed nothing in queue %d", e, n)
 		}

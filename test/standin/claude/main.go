@@ -32,7 +32,7 @@ import (
 )
 
 func main() {
-	c := &client{screen: standin.Screen{Above: []string{"● Hello.", ""}}, typed: make(chan string), ended: make(chan os.Signal, 1)}
+	c := &session{screen: standin.Screen{Above: []string{"● Hello.", ""}}, typed: make(chan string), ended: make(chan os.Signal, 1)}
 	source, first, err := c.options(os.Args[1:])
 	if err = errors.Join(err, c.open(source)); err != nil {
 		fmt.Println("Error:", err)
@@ -41,7 +41,7 @@ func main() {
 	c.live(source, first)
 }
 
-type client struct {
+type session struct {
 	standin.Session
 	screen   standin.Screen
 	keys     standin.Keys
@@ -52,7 +52,7 @@ type client struct {
 }
 
 // options are those that stopgate gives the client, and some that people do.
-func (c *client) options(args []string) (source, first string, err error) {
+func (c *session) options(args []string) (source, first string, err error) {
 	source = "startup"
 	for len(args) > 0 {
 		flag, rest := args[0], args[1:]
@@ -79,7 +79,7 @@ func (c *client) options(args []string) (source, first string, err error) {
 
 // open finds the transcript, and takes the terminal. As with the real client, a session
 // that has a transcript is resumed, and one that has none is begun.
-func (c *client) open(source string) error {
+func (c *session) open(source string) error {
 	var err error
 	if c.CWD, err = os.Getwd(); err != nil {
 		return err
@@ -114,7 +114,7 @@ func configDir() string {
 	return filepath.Join(os.Getenv("HOME"), ".claude")
 }
 
-func (c *client) live(source, first string) {
+func (c *session) live(source, first string) {
 	signal.Ignore(syscall.SIGTSTP)
 	signal.Notify(c.ended, syscall.SIGTERM, syscall.SIGHUP)
 	go c.listen()
@@ -138,7 +138,7 @@ func (c *client) live(source, first string) {
 }
 
 // listen hears what is typed; its end is the terminal's.
-func (c *client) listen() {
+func (c *session) listen() {
 	for text := range standin.Keyboard() {
 		c.typed <- text
 	}
@@ -146,7 +146,7 @@ func (c *client) listen() {
 }
 
 // end ends the client with the exit code of the real one.
-func (c *client) end(s os.Signal) {
+func (c *session) end(s os.Signal) {
 	c.call("SessionEnd", map[string]any{"reason": "other"})
 	if s == syscall.SIGTERM {
 		os.Exit(143)
@@ -155,7 +155,7 @@ func (c *client) end(s os.Signal) {
 }
 
 // read takes from the keys what is whole.
-func (c *client) read() {
+func (c *session) read() {
 	for {
 		switch kind, typed := c.keys.Next(); kind {
 		case standin.More:
@@ -173,7 +173,7 @@ func (c *client) read() {
 }
 
 // submit is a turn: from a prompt to a stop that nobody holds up.
-func (c *client) submit(text string) {
+func (c *session) submit(text string) {
 	c.Prompt, c.screen.Busy, c.idle = rand.Text(), true, nil
 	c.draw()
 	c.keep(map[string]any{"type": "ai-title", "aiTitle": "A test", "sessionId": c.ID}) // before the prompt
@@ -203,7 +203,7 @@ func patience() time.Duration {
 }
 
 // think asks the model, and a person where the model wants to.
-func (c *client) think(text string) string {
+func (c *session) think(text string) string {
 	for {
 		model := exec.Command("standin-model", text)
 		model.Stderr = os.Stderr
@@ -224,7 +224,7 @@ func (c *client) think(text string) string {
 }
 
 // output runs a program, and ends it where the client is to end.
-func (c *client) output(cmd *exec.Cmd) (string, error) {
+func (c *session) output(cmd *exec.Cmd) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	if err := cmd.Start(); err != nil {
@@ -247,7 +247,7 @@ func (c *client) output(cmd *exec.Cmd) (string, error) {
 }
 
 // ask has a hook answer a question. Without one nobody does.
-func (c *client) ask(question string) string {
+func (c *session) ask(question string) string {
 	var input map[string]any
 	if err := json.Unmarshal([]byte(question), &input); err != nil {
 		return err.Error()
@@ -288,7 +288,7 @@ func blocked(answers []string) string {
 }
 
 // call calls the hooks of an event, and gives what they printed.
-func (c *client) call(event string, fields map[string]any) (answers []string) {
+func (c *session) call(event string, fields map[string]any) (answers []string) {
 	hooks, err := c.Hooks(event, fields)
 	if err != nil {
 		fmt.Printf("%v\r\n", err)
@@ -304,7 +304,7 @@ func (c *client) call(event string, fields map[string]any) (answers []string) {
 }
 
 // hook runs a hook. The last one is not interrupted.
-func (c *client) hook(cmd *exec.Cmd, event string) (string, error) {
+func (c *session) hook(cmd *exec.Cmd, event string) (string, error) {
 	if event != "SessionEnd" {
 		return c.output(cmd)
 	}
@@ -313,7 +313,7 @@ func (c *client) hook(cmd *exec.Cmd, event string) (string, error) {
 }
 
 // note adds a message to the transcript.
-func (c *client) note(who, text string) {
+func (c *session) note(who, text string) {
 	message := map[string]any{"role": who, "content": text}
 	if who == "assistant" {
 		c.messages++
@@ -329,7 +329,7 @@ func (c *client) note(who, text string) {
 }
 
 // keep adds a line to the transcript.
-func (c *client) keep(entry map[string]any) {
+func (c *session) keep(entry map[string]any) {
 	line, err := json.Marshal(entry)
 	if err != nil {
 		panic(err)
@@ -344,4 +344,4 @@ func (c *client) keep(entry map[string]any) {
 	}
 }
 
-func (c *client) draw() { fmt.Print(c.screen) }
+func (c *session) draw() { fmt.Print(c.screen) }

@@ -192,7 +192,7 @@ func TestIssue20AnAttemptComesBack(t *testing.T) {
 		f, y := lost(t)
 		back(t, f, y)
 		if j := jobOf(t, f, one); j.State != job.Running || j.Attempt != 1 || y.Running() != 1 || !y.Released(mine) {
-			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Told())
+			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Notices())
 		}
 	})
 	t.Run("wait", func(t *testing.T) {
@@ -203,15 +203,15 @@ func TestIssue20AnAttemptComesBack(t *testing.T) {
 		}
 		back(t, f, y)
 		if j := jobOf(t, f, one); j.State != job.Running || j.Waiting || y.Running() != 1 || !y.Released(mine) {
-			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Told())
+			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Notices())
 		}
 	})
 	t.Run("cancel", func(t *testing.T) {
 		f, y := lost(t)
 		decide(t, f, "cancel")
 		back(t, f, y)
-		if j := jobOf(t, f, one); j.Status != "cancelled" || y.Running() != 0 || len(y.Told()) != 1 {
-			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Told())
+		if j := jobOf(t, f, one); j.Status != "cancelled" || y.Running() != 0 || len(y.Notices()) != 1 {
+			t.Errorf("%+v, %d run, told %v", j, y.Running(), y.Notices())
 		}
 	})
 	t.Run("again", func(t *testing.T) {
@@ -223,8 +223,8 @@ func TestIssue20AnAttemptComesBack(t *testing.T) {
 		if j := jobOf(t, f, one); j.State != job.Running || j.Member != "b" || j.Attempt != 2 {
 			t.Errorf("%+v", j)
 		}
-		if y.Running() != 0 || len(y.Told()) != 1 || elsewhere.Running() != 1 {
-			t.Errorf("%d run, told %v", y.Running(), y.Told())
+		if y.Running() != 0 || len(y.Notices()) != 1 || elsewhere.Running() != 1 {
+			t.Errorf("%d run, told %v", y.Running(), y.Notices())
 		}
 	})
 	t.Run("with its end", func(t *testing.T) {

@@ -410,7 +410,7 @@ func TestIssue20AHostDies(t *testing.T) {
 			b.deaths.look(t.Context())
 			c.deaths.look(t.Context())
 			j := b.is("lost", "a")
-			if told := append(b.Told(), c.Told()...); len(told) != 1 || told[0].Decision != j.Decision {
+			if told := append(b.Notices(), c.Notices()...); len(told) != 1 || told[0].Decision != j.Decision {
 				t.Errorf("told %+v", told)
 			}
 			q, known := c.reads(one).Question(j.Decision[:6])
@@ -447,7 +447,7 @@ func TestIssue20AHostDies(t *testing.T) {
 				t.Errorf("it was decided: %q on %q", j.Decided, j.DecidedOn)
 			}
 			b.deaths.look(t.Context())
-			if b.is(want, "a"); len(b.Told())+len(c.Told()) != 1 {
+			if b.is(want, "a"); len(b.Notices())+len(c.Notices()) != 1 {
 				t.Error("people are told again")
 			}
 			if holds, waits := len(b.held()), choice == "wait"; waits != (holds == 1) {
@@ -524,7 +524,7 @@ func TestIssue20AStoppedMachineIsWaitedFor(t *testing.T) {
 			b.deaths.stopped["a"] = time.Now().Add(-test.wait)
 			b.deaths.look(t.Context())
 			b.is(test.then, "a")
-			if told := b.Told(); len(told) != 1 || !strings.Contains(told[0].Text, "a was stopped") {
+			if told := b.Notices(); len(told) != 1 || !strings.Contains(told[0].Text, "a was stopped") {
 				t.Errorf("%+v", told)
 			}
 			for q := range b.Questions() {
@@ -575,8 +575,8 @@ func TestIssue20TheDeadMansSwitch(t *testing.T) {
 	}
 	unheard = deadAfter
 	a.Guard(ctx)
-	if left := a.Attempts(); a.Running() != 1 || left[job.Owner(asks, 1)].Job != asks || len(a.Told()) != 1 {
-		t.Errorf("%v run, told %v", left, a.Told())
+	if left := a.Attempts(); a.Running() != 1 || left[job.Owner(asks, 1)].Job != asks || len(a.Notices()) != 1 {
+		t.Errorf("%v run, told %v", left, a.Notices())
 	}
 	a.Yard.Restart()
 	a.member = &claim.Member{Name: "a", Board: a.board, Machine: emptied{a.Yard}, Log: quiet, Now: time.Now}
@@ -667,7 +667,7 @@ func TestIssue20AJobThatIsDoneAgainSaysWhatItWaitsFor(t *testing.T) {
 	if got := strings.Join(j.Waits, "; "); got != "on b: there is no room for another job" {
 		t.Errorf("it waits: %q", got)
 	}
-	if told := b.Told(); len(told) != 1 || !strings.Contains(told[0].Text, "done again, on the first machine that can take it") {
+	if told := b.Notices(); len(told) != 1 || !strings.Contains(told[0].Text, "done again, on the first machine that can take it") {
 		t.Errorf("told: %+v", told)
 	}
 }
@@ -692,8 +692,8 @@ func TestIssue20AJobIsCancelledWhileItsMachineIsAway(t *testing.T) {
 			t.Errorf("%s: %+v", state, j)
 		}
 		a.reads(one).works()
-		if a.Running() != 0 || len(a.Told()) != 1 {
-			t.Errorf("%s: %d run, told %v", state, a.Running(), a.Told())
+		if a.Running() != 0 || len(a.Notices()) != 1 {
+			t.Errorf("%s: %d run, told %v", state, a.Running(), a.Notices())
 		}
 	}
 }

@@ -98,7 +98,7 @@ func wordless(o daemonapi.Owner) daemonapi.Owner {
 		Created: o.Created, Updated: o.Updated, Ended: o.Ended, Duration: o.Duration, Worked: o.Worked, Parent: o.Parent,
 	}
 	if o.Agent != nil {
-		silent.Agent = &daemonapi.Agent{ID: o.Agent.ID, Name: o.Agent.Name, Step: o.Agent.Step, Status: o.Agent.Status, Started: o.Agent.Started, Client: o.Agent.Client}
+		silent.Agent = &daemonapi.Agent{ID: o.Agent.ID, Name: o.Agent.Name, Step: o.Agent.Step, Status: o.Agent.Status, Started: o.Agent.Started, ClaudeCode: o.Agent.ClaudeCode}
 	}
 	if o.Decision != nil {
 		silent.Decision = &daemonapi.Decision{ID: o.Decision.ID, Name: o.Decision.Name, Source: o.Decision.Source, Step: o.Decision.Step, Created: o.Decision.Created, Job: o.Decision.Job}

@@ -138,7 +138,7 @@ func TestTheLedgerIsTheModel(t *testing.T) {
 	})
 }
 
-func compare(t *rapid.T, s *State, m *model, out Outcome, now time.Time) {
+func compare(t *rapid.T, s *State, m *model, out Conclusion, now time.Time) {
 	if len(s.Open) != len(m.open) || len(out.StillOpen) != len(m.open) || !slices.IsSorted(out.StillOpen) {
 		t.Fatalf("open are %q, want %v", out.StillOpen, m.open)
 	}

@@ -17,9 +17,9 @@ import (
 //   - A failing run that answers a stop counts in the series. When nothing is open the
 //     series is over.
 //   - Gates that are not in the run are left as they are.
-func (s *State) Record(run Run) Outcome {
+func (s *State) Record(run Run) Conclusion {
 	run.Now = run.Now.UTC().Round(0)
-	var out Outcome
+	var out Conclusion
 	for _, gate := range run.Gates {
 		gate.Job = inJSON(gate.Job)
 		failed, warnings := s.recordGate(&run, &gate)
@@ -39,7 +39,7 @@ func (s *State) Record(run Run) Outcome {
 	return out
 }
 
-func (s *State) countRun(run *Run, out *Outcome) {
+func (s *State) countRun(run *Run, out *Conclusion) {
 	switch {
 	case out.Failed && run.Answers:
 		before := s.Series

@@ -35,7 +35,7 @@ func partial(tree string, gates ...GateRun) Run {
 }
 
 // told is an outcome in short.
-func told(o Outcome) string {
+func told(o Conclusion) string {
 	switch {
 	case o.LimitReached:
 		return fmt.Sprintf("limit %d new=%t", o.Failures, o.NewLimit)
@@ -47,7 +47,7 @@ func told(o Outcome) string {
 	return fmt.Sprintf("passed %d", o.Failures)
 }
 
-func wantTold(t *testing.T, got Outcome, want string) {
+func wantTold(t *testing.T, got Conclusion, want string) {
 	t.Helper()
 	if told(got) != want {
 		t.Errorf("got %s, want %s: %+v", told(got), want, got)
@@ -329,7 +329,7 @@ func TestJobsWithBytesThatJSONCannotHold(t *testing.T) {
 		t.Errorf("%q is not open: %+v", job, fresh.Open)
 	}
 	l := Open(t.TempDir(), t.TempDir())
-	record := func(run Run) (out Outcome) {
+	record := func(run Run) (out Conclusion) {
 		check(t, l.Update(t.Context(), func(s *State) error { out = s.Record(run); return nil }))
 		return out
 	}

@@ -62,8 +62,8 @@ const (
 // ran reports whether the gate has said something about this tree.
 func (r Result) ran() bool { return r == Passed || r == Failed }
 
-// Outcome is what a run means for the agent.
-type Outcome struct {
+// Conclusion is what a run means for the agent.
+type Conclusion struct {
 	// Failed means that a gate of the run failed, or stays failed since nothing
 	// closed it, or, if the run was whole, that anything is open.
 	Failed bool

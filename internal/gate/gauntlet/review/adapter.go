@@ -114,7 +114,7 @@ func withModel(args []string, model string) []string {
 func plain(stdout []byte) ([]byte, error) { return stdout, nil }
 
 // claudeWords are the structured answer, or what the model said instead. A
-// program that prints no result but the answer itself stands in for the client
+// program that prints no result but the answer itself stands in for Claude Code
 // well enough.
 func claudeWords(stdout []byte) ([]byte, error) {
 	result, err := claude.ParseResult(stdout)
@@ -129,7 +129,7 @@ func claudeWords(stdout []byte) ([]byte, error) {
 	return []byte(result.Text), nil
 }
 
-// claudeSpent is what the client says that its work cost.
+// claudeSpent is what Claude Code says that its work cost.
 func claudeSpent(stdout []byte) event.Cost {
 	result, err := claude.ParseResult(stdout)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
 
-// Outcome is what a review led to.
-type Outcome string
+// Status is what a review led to.
+type Status string
 
 // The outcomes.
 const (
-	Pass  Outcome = "pass"
-	Fail  Outcome = "fail"
-	Error Outcome = "error" // no answer was had
+	Pass  Status = "pass"
+	Fail  Status = "fail"
+	Error Status = "error" // no answer was had
 )
 
 // File is a reviewer's answer as the agent sees it. The agent writes a
@@ -26,7 +26,7 @@ const (
 type File struct {
 	Adapter    string      `json:"adapter"`
 	Timestamp  time.Time   `json:"timestamp"`
-	Status     Outcome     `json:"status"`
+	Status     Status      `json:"status"`
 	RawOutput  string      `json:"rawOutput"`
 	Violations []Violation `json:"violations"`
 }
@@ -57,7 +57,7 @@ func ParseFile(data []byte) (File, error) {
 
 	file := File{
 		Adapter:   f.text("adapter", optional),
-		Status:    Outcome(f.word("status", string(Pass), string(Fail), string(Error))),
+		Status:    Status(f.word("status", string(Pass), string(Fail), string(Error))),
 		RawOutput: f.text("rawOutput", optional),
 	}
 	if stamp := f.text("timestamp", optional); stamp != "" {

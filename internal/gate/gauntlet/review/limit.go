@@ -26,7 +26,7 @@ func saysLimit(output string, prompt []byte) (line string, ok bool) {
 }
 
 func isLimit(line string) bool {
-	// The server is busy; the client says so itself.
+	// The server is busy; Claude Code says so itself.
 	line = strings.ReplaceAll(line, "not your usage limit", "")
 	return slices.ContainsFunc(limitPhrases, func(phrase string) bool { return strings.Contains(line, phrase) })
 }

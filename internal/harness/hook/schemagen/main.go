@@ -69,6 +69,6 @@ func value(f hook.FieldType) *jsonschema.Schema {
 	if f.Required {
 		return s
 	}
-	// The client sends null for some fields that it could leave out.
+	// Claude Code sends null for some fields that it could leave out.
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
 }

@@ -19,7 +19,7 @@ type Yard struct {
 	labels   []string
 	room     int
 	attempts map[string]*trial
-	told     []claim.Notice
+	notices  []claim.Notice
 	released map[string]bool
 
 	Wrong  error        // why nothing fits
@@ -54,11 +54,11 @@ func (y *Yard) Running() int {
 	return y.running()
 }
 
-// Told are what people were told.
-func (y *Yard) Told() []claim.Notice {
+// Notices are what people were told.
+func (y *Yard) Notices() []claim.Notice {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return slices.Clone(y.told)
+	return slices.Clone(y.notices)
 }
 
 // Released reports whether an attempt may begin new effects.
@@ -142,7 +142,7 @@ func (y *Yard) Release(owner string) {
 func (y *Yard) Tell(_ context.Context, n claim.Notice) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.told = append(y.told, n)
+	y.notices = append(y.notices, n)
 }
 
 // Finish ends what runs there.
