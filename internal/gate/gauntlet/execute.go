@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
