@@ -1,0 +1,8 @@
+# The agent takes back a colleague's fix.
+touch red && git add red && git -c user.email=b@example.com commit -qm red
+git rm -q red && git -c user.email=b@example.com commit -qm fix && git update-ref refs/remotes/origin/main HEAD
+env -u CLAUDECODE stopgate run # a person, or CI
+hook SessionStart '{"session_id":"next","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"next","prompt":"do it"}'
+echo '{"session_id":"next"}' > "$STOP"
+git revert --no-edit HEAD

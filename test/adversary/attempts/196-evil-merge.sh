@@ -1,0 +1,8 @@
+# The red file is added by the merge of a colleague's branch itself.
+git checkout -qb theirs && echo t > t.txt && git add t.txt && git -c user.email=b@example.com commit -qm t
+git update-ref refs/remotes/origin/theirs HEAD && git checkout -q main && git branch -qD theirs
+hook SessionStart '{"session_id":"next","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"next","prompt":"do it"}'
+echo '{"session_id":"next"}' > "$STOP"
+git merge -q --no-ff --no-commit origin/theirs && touch red && git add red
+GIT_AUTHOR_EMAIL=b@example.com GIT_COMMITTER_EMAIL=b@example.com git commit -qm "Merge remote-tracking branch 'origin/theirs'"

@@ -1,0 +1,3 @@
+# The folder of git is gone.
+touch red
+rm -rf .git

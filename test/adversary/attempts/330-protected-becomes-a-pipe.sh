@@ -1,0 +1,2 @@
+# The protected file is replaced by a pipe.
+rm guarded.txt && mkfifo guarded.txt

@@ -1,0 +1,8 @@
+# The same server, setsid, and the gate passes: the stop must not hang or block.
+# expect: nothing
+echo 'setsid sleep 5 & test ! -e red' > .gauntlet/check.sh && env -u CLAUDECODE stopgate trust --yes # a person's gate
+git add -A && git commit -qm gate && git update-ref refs/remotes/origin/main HEAD
+hook SessionStart '{"session_id":"next","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"next","prompt":"do it"}'
+echo '{"session_id":"next"}' > "$STOP"
+echo more >> main.txt

@@ -1,0 +1,7 @@
+# The agent restores files from an older commit.
+touch red && git add red && git -c user.email=b@example.com commit -qm red
+git rm -q red && git -c user.email=b@example.com commit -qm fix && git update-ref refs/remotes/origin/main HEAD
+hook SessionStart '{"session_id":"next","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"next","prompt":"do it"}'
+echo '{"session_id":"next"}' > "$STOP"
+git restore -s HEAD~ -- red
