@@ -69,6 +69,7 @@ type execution struct {
 	clear     bool                // nothing is open after the run
 	mark      string              // an environment entry of all that the run starts
 	board     board               // of the gates that run
+	again     bool                // gates run for the second time
 	history   ledger.Finishes
 	proving   time.Duration
 	looking   time.Duration
@@ -290,6 +291,7 @@ type view struct {
 	chosen   *selection   // what the changes lead to; nil before anyone asked
 	look     *ledger.Look // to be remembered; nil where the ledger has it
 	outside  string       // likewise, see ledger.Look
+	after    *change.Tree // as it is after the run; nil where nobody has looked yet
 	unseen   error        // why the tree could not be looked at; then everything counts as changed
 }
 

@@ -101,6 +101,9 @@ func (g gateRunner) check(ctx context.Context, job *Job) GateResult {
 // taken its permissions: then it is made again, or the file is in the state directory. Where the logs are says nothing
 // about the work.
 func (g gateRunner) createLog(job *Job) (*os.File, error) {
+	if g.again {
+		_ = os.Remove(g.logs.CheckLog(job.ID(), g.n)) // of the first time, if the gate ran then
+	}
 	log, err := g.logs.CreateCheckLog(job.ID(), g.n)
 	if err == nil {
 		return log, nil

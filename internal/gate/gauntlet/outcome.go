@@ -52,6 +52,7 @@ type GateResult struct {
 	ended      bool   // by itself, and said something
 	unseen     bool   // it failed without having looked at the tree
 	late       bool   // there was no time to start it
+	diff       string // digest of the change that reviewers were shown; empty where there were none
 	withheld   bool   // what was approved could not be given to it
 	kept       string // the copy of its log that stays; empty where there is none
 }

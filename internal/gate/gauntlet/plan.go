@@ -151,12 +151,15 @@ func (p planner) folders(parent string) []string {
 	return out
 }
 
+// compare says which job is first in the configuration.
+func (j *Job) compare(b *Job) int {
+	return cmp.Or(cmp.Compare(j.place[0], b.place[0]), cmp.Compare(j.Entry, b.Entry), cmp.Compare(j.place[1], b.place[1]))
+}
+
 // inOrder puts jobs into the order of the configuration. A check that would run
 // the same command in the same place again is left to the first one.
 func inOrder(jobs []*Job) []*Job {
-	slices.SortStableFunc(jobs, func(a, b *Job) int {
-		return cmp.Or(cmp.Compare(a.place[0], b.place[0]), cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.place[1], b.place[1]))
-	})
+	slices.SortStableFunc(jobs, (*Job).compare)
 
 	type command struct {
 		check *config.Check

@@ -15,8 +15,8 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 )
 
-// A pass of a tree that changed while the gate ran proves nothing: not of the tree before,
-// which is there again later, and not of the tree after, which the gate has not seen.
+// A pass of a tree that changed while the gate ran proves nothing of the tree before, which is there
+// again later. The gate runs once more on the tree after, which it has not seen.
 func TestATreeThatChangesDuringTheRunIsNotProven(t *testing.T) {
 	s := newScene(t, "")
 	counts, count := s.counter()
@@ -25,13 +25,16 @@ func TestATreeThatChangesDuringTheRunIsNotProven(t *testing.T) {
 		content string
 		runs    int
 	}{
-		{"before\n", 1},
-		{"after\n", 2},  // what the first run left
-		{"before\n", 3}, // what the first run was started on
-		{"after\n", 3},  // the second run found and left this one
+		{"before\n", 2}, // on this one, and on what it left
+		{"after\n", 2},
+		{"before\n", 3}, // what it left is proven
+		{"after\n", 3},
 	} {
 		s.write("f", step.content)
-		s.want(Passed)
+		r := s.want(Passed)
+		if _, err := os.Stat(r.Gates[0].Log); len(r.Told) > 0 || r.Gates[0].Outcome == GatePassed && err != nil {
+			t.Errorf("step %d: told %q, and of the log %v", i, r.Told, err)
+		}
 		if count() != step.runs {
 			t.Fatalf("step %d: it ran %d times, want %d", i, count(), step.runs)
 		}

@@ -102,8 +102,11 @@ func (e *execution) gateRuns(ctx context.Context, v *view, r *Result) []ledger.G
 
 // proverAfter names what passes hold for as it is after the run.
 func (e *execution) proverAfter(ctx context.Context, v *view, r *Result) *prover {
-	tree, _ := e.tree.Tree(ctx) // not exact where it fails
-	after := e.prover(v, tree)
+	if v.after == nil {
+		tree := e.lookAfter(ctx)
+		v.after = &tree
+	}
+	after := e.prover(v, *v.after)
 	if slices.ContainsFunc(r.Gates, func(g GateResult) bool { return after.readsGit(g.job) }) {
 		after.position, _ = e.tree.Position(ctx, e.Scope) // another one where it fails
 	}

@@ -39,7 +39,9 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 		r.Violations = previous
 		return r
 	case len(bytes.TrimSpace(diff.Text)) == 0 && len(previous) == 0:
-		return job.result(GatePassed, "No changes to review")
+		r := job.result(GatePassed, "No changes to review")
+		r.diff = digestOf(diff)
+		return r
 	}
 
 	began := time.Now()
@@ -56,6 +58,7 @@ func (g gateRunner) review(ctx context.Context, job *Job) GateResult {
 		Log:      func(slot int, adapter string) io.WriteCloser { return g.reviewLog(job, slot, adapter) },
 	})
 	r := g.weigh(job, slots, previous, same, g.sight(ctx, job, diff))
+	r.diff = digestOf(diff)
 	r.ended = !slices.ContainsFunc(slots, func(slot review.SlotResult) bool { return slot.Err != nil })
 	cutOff := func(slot review.SlotResult) bool { return slot.CutOff }
 	if r.Outcome == GateCouldNotRun && slices.ContainsFunc(slots, cutOff) && g.starved(job, time.Since(began)) {

@@ -36,9 +36,10 @@ func (e *execution) locked(ctx context.Context, v *view) Result {
 	e.takeEdits(v)
 	jobs, gone := e.due(v, s)
 	e.debug("RUN_START base_ref=%s files_changed=%d gates=%d", v.position.Base, s.changed, len(jobs))
+	end := e.settled(ctx, verdicts{v, e.gates(ctx, v, jobs), gone})
+	v, gone = end.view, end.gone
 	r := e.result(v)
-	r.spared = unaffected
-	r.Gates = e.gates(ctx, v, jobs)
+	r.spared, r.Gates = unaffected, end.gates
 	r.Notes = append(slices.Clip(r.Notes), e.unproven...)
 	if v.position.Baseless() && slices.ContainsFunc(r.Gates, GateResult.reviewed) {
 		r.Told = append(r.Told, "reviews saw every file: "+v.position.Note)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/review"
+	"github.com/stopgate/stopgate/internal/sys/digest"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
@@ -86,6 +87,11 @@ func (s sight) warnings() []string {
 		text += fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	return []string{fmt.Sprintf("%s did not see all of the change: %s", s.job.ID(), text)}
+}
+
+// digestOf is a digest of all that a diff shows, and of what it says that it lacks.
+func digestOf(diff change.Diff) string {
+	return digest.Hex(strings.Join(append(notShown(diff), string(diff.Text)), "\x00"))
 }
 
 // notShown names what a diff lacks, a line each.

@@ -1,0 +1,111 @@
+//go:build unix
+
+package gauntlet
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asks is how often reviewers were asked.
+func (s *scene) asks() int {
+	text, _ := os.ReadFile(filepath.Join(s.state, "asks"))
+	return strings.Count(string(text), "x")
+}
+
+// besideReview is a review with a check beside it that writes when the reviewer has been asked.
+func besideReview(writes string) string {
+	return oneReview + "        parallel: true\n    checks:\n      - {name: format, command: sleep 1; " + writes + ", parallel: true}\n"
+}
+
+// A review costs money: it is asked once more only where a gate has changed what it was shown.
+func TestE11AReviewOfWhatAGateHasChangedIsAskedOnceMore(t *testing.T) {
+	for name, test := range map[string]struct {
+		writes string
+		asks   int
+	}{
+		"another file":           {"echo x > ../other", 1},
+		"one that is not shown":  {"echo x > x.gen", 1},
+		"a file of the change":   {"echo good > f.go", 2},
+		"a file that it removes": {"rm -f f.go", 1}, // nothing is left to review
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := reviewed(t, besideReview(test.writes))
+			s.write("src/g.go", "1")
+			s.commit()
+			s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+			s.write("src/f.go", "worse\n")
+			if name == "a file that it removes" {
+				s.git("rm", "-q", "--cached", "src/f.go")
+				s.git("commit", "-qm", "without it")
+				s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+			}
+			s.answer(allGood)
+			r := s.want(Passed)
+			if s.asks() != test.asks {
+				t.Errorf("the reviewer was asked %d times, want %d", s.asks(), test.asks)
+			}
+			if len(r.Gates) != 2 || r.Gates[0].Job != "check:src:format" || r.Gates[1].Job != "review:src:r" {
+				t.Errorf("the gates are %+v", r.Gates)
+			}
+		})
+	}
+}
+
+// A review that found nothing in what was there before a gate wrote does not stand for what is there now.
+func TestE11WhatAReviewFindsInWhatAGateHasWritten(t *testing.T) {
+	s := reviewed(t, besideReview("echo worse > f.go"))
+	s.program("codex", "if grep -q worse; then cat "+s.state+"/answer; else echo '"+allGood+"'; fi")
+	s.answer(violations("high", "it is worse"))
+	r := s.want(Failed, "review:src:r")
+	if len(r.Gates) != 2 || len(r.Gates[1].Violations) != 1 || r.Failures != 1 {
+		t.Errorf("%+v", r)
+	}
+	if open := s.ledger().Open; len(open) != 1 || open[0].Tree != r.Tree {
+		t.Errorf("open: %+v, and the tree is %s", open, r.Tree)
+	}
+}
+
+// The journal has each gate once: what it has said last, and what both times have cost.
+func TestE11TheSecondResultIsTheGates(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: .\n    checks:\n      - {name: t, command: \"test ! -e red\"}\n      - {name: format, command: echo out; touch red}\n")
+	s.write("f", "1")
+	r := s.want(Failed, "check:.:t")
+	if len(r.Gates) != 2 || r.Gates[0].Outcome != GateFailed || r.Gates[1].Outcome != GatePassed {
+		t.Fatalf("%+v", r.Gates)
+	}
+	stop := Stop{Options: s.options()}
+	if gates := stop.Record(&r).Gates; len(gates) != 2 || gates[0].Outcome != string(GateFailed) || gates[0].Log == "" || gates[1].Log == "" {
+		t.Errorf("the record is %+v", gates)
+	}
+	if text, _ := os.ReadFile(r.Gates[1].Log); strings.Count(string(text), "out") < 1 {
+		t.Errorf("the log is %q", text)
+	}
+	state := s.ledger()
+	if len(state.Open) != 1 || state.Open[0].Job != "check:.:t" || state.Open[0].Tree != r.Tree {
+		t.Errorf("open: %+v", state.Open)
+	}
+}
+
+// An agent must not shorten the time so that gates cannot judge what one of them has written.
+func TestE14NoTimeToRunAgainIsRed(t *testing.T) {
+	s := newScene(t, oneCheck("test ! -e report || exec sleep 600; sleep 3; touch report"))
+	s.write("f", "1")
+	o := s.options()
+	o.Limit.Shortened = 6 * time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	wantResult(t, Execute(ctx, o), Failed, "check:.:t")
+}
+
+// What one gate makes unreadable is no exit: everything counts as changed then, and runs.
+func TestE7ATreeThatAGateMakesUnreadable(t *testing.T) {
+	s := newScene(t, "entry_points:\n  - path: .\n    checks:\n      - {name: t, command: \"test ! -e red\"}\n      - {name: u, command: \"touch red; echo broken > .git/index\"}\n")
+	s.write("f", "1")
+	s.want(Failed, "check:.:t")
+}
