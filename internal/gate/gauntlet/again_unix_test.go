@@ -19,7 +19,7 @@ func (s *scene) asks() int {
 
 // besideReview is a review with a check beside it that writes when the reviewer has been asked.
 func besideReview(writes string) string {
-	return oneReview + "        parallel: true\n    checks:\n      - {name: format, command: sleep 1; " + writes + ", parallel: true}\n"
+	return oneReview + "        parallel: true\n    checks:\n      - {name: format, command: 'until test -s $ASKS; do sleep 0.02; done; " + writes + "', parallel: true}\n"
 }
 
 // A review costs money: it is asked once more only where a gate has changed what it was shown.
@@ -60,7 +60,7 @@ func TestE11AReviewOfWhatAGateHasChangedIsAskedOnceMore(t *testing.T) {
 // A review that found nothing in what was there before a gate wrote does not stand for what is there now.
 func TestE11WhatAReviewFindsInWhatAGateHasWritten(t *testing.T) {
 	s := reviewed(t, besideReview("echo worse > f.go"))
-	s.program("codex", "if grep -q worse; then cat "+s.state+"/answer; else echo '"+allGood+"'; fi")
+	s.program("codex", "echo x >>"+s.state+"/asks; if grep -q worse; then cat "+s.state+"/answer; else echo '"+allGood+"'; fi")
 	s.answer(violations("high", "it is worse"))
 	r := s.want(Failed, "review:src:r")
 	if len(r.Gates) != 2 || len(r.Gates[1].Violations) != 1 || r.Failures != 1 {
