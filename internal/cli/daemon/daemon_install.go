@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -319,7 +320,7 @@ func UnitPath(getenv func(string) string) (string, error) {
 	// The XDG specification says that a relative value is to be ignored.
 	dir := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
-		home := getenv("HOME")
+		home := cmp.Or(getenv("HOME"), paths.UserHome())
 		if home == "" {
 			return "", errors.New("cannot find the directory for systemd units: HOME is not set")
 		}

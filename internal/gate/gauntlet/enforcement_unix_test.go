@@ -460,6 +460,13 @@ func TestE7WhatTakesForEverToLookAt(t *testing.T) {
 			s.write("huge", "")
 			must(s.t, os.Truncate(s.path("huge"), 1<<40))
 		},
+		"a link among inputs to a large sparse file": func(s *scene) {
+			s.write(".gauntlet/config.yml", oneCheck("test ! -e red", "inputs: [ignored]"))
+			must(s.t, os.Symlink("huge", s.path("ignored")))
+			s.write(".gitignore", "gauntlet_logs\nignored\nhuge\n")
+			s.write("huge", "")
+			must(s.t, os.Truncate(s.path("huge"), 1<<40))
+		},
 		"git waits for ever": func(s *scene) { s.env = gittest.Wrap(s.t, s.env, "exec sleep 600") },
 	} {
 		t.Run(name, func(t *testing.T) {

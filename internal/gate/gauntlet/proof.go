@@ -26,6 +26,7 @@ type prover struct {
 	versions map[string]string // of the tools that were asked; empty where one could not say
 	staged   string            // digest of the index, once it is known
 	gauntlet string            // digest of the configuration and its scripts, once it is known
+	until    time.Time         // when reading inputs takes too long
 }
 
 // key is the name under which a pass of the job is remembered; empty when a pass
@@ -126,18 +127,28 @@ func (p *prover) content(ctx context.Context, inputs []string) string {
 	if len(inputs) == 0 {
 		return p.tree.Known()
 	}
-	tree, _ := p.execution.tree.Inputs(ctx, inputs) // not known where it fails
-	return tree.Known()
+	return p.inputs(ctx, inputs)
 }
 
 // configuration is a digest of .gauntlet/, for where the content leaves it out: a
 // gate may run scripts of it although git ignores them, or inputs do not name them.
 func (p *prover) configuration(ctx context.Context) string {
 	if p.gauntlet == "" {
-		tree, _ := p.execution.tree.Inputs(ctx, []string{paths.GauntletDir})
-		p.gauntlet = tree.Known()
+		p.gauntlet = p.inputs(ctx, []string{paths.GauntletDir})
 	}
 	return p.gauntlet
+}
+
+// inputs is a digest of the files that the patterns name. Like the tree they have a limited time to be read in, apart from
+// the gates'.
+func (p *prover) inputs(ctx context.Context, patterns []string) string {
+	if p.until.IsZero() {
+		p.until = time.Now().Add(p.looking)
+	}
+	ctx, cancel := context.WithDeadline(ctx, p.until)
+	defer cancel()
+	tree, _ := p.execution.tree.Inputs(ctx, patterns) // not known where it fails
+	return tree.Known()
 }
 
 // index is a digest of what is staged; empty where that cannot be told.

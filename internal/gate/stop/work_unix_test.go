@@ -1321,6 +1321,75 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 	})
 }
 
+// A rebase or merge that has stopped keeps what was uncommitted where neither the tree nor a stash shows it.
+func TestE12AnAutostashIsTold(t *testing.T) {
+	t.Parallel()
+	for name, stopped := range map[string]func(r *gittest.Repo){
+		"rebase": func(r *gittest.Repo) {
+			r.Env = append(r.Env, "GIT_SEQUENCE_EDITOR=sed -i 1s/pick/edit/")
+			r.Git("rebase", "-q", "-i", "--autostash", "HEAD~1")
+		},
+		"rebase --apply": func(r *gittest.Repo) {
+			_, _ = r.Try("rebase", "-q", "--apply", "--autostash", "theirs")
+		},
+		"pull --rebase": func(r *gittest.Repo) {
+			_, _ = r.Try("pull", "-q", "--rebase", "--autostash", ".", "theirs")
+		},
+		"merge": func(r *gittest.Repo) {
+			_, _ = r.Try("merge", "-q", "--autostash", "--no-ff", "--no-commit", "theirs")
+		},
+	} {
+		for _, linked := range []bool{false, true} {
+			s := newWork(t)
+			dir := s.root
+			if linked {
+				dir = s.linked("wt")
+			}
+			r := gittest.At(t, dir)
+			r.Git("branch", "theirs")
+			r.Write("both", "ours")
+			r.Commit("ours")
+			ours := r.Git("rev-parse", "--abbrev-ref", "HEAD")
+			r.Git("switch", "-q", "theirs")
+			r.Write("both", "theirs")
+			r.Commit("theirs")
+			r.Git("switch", "-q", ours)
+			at := fields{"cwd": dir}
+			s.prompt("do it", at)
+
+			r.Write("f", "red")
+			stopped(r)
+			wantAllow(t, s.stop(at), "no gate has seen an autostash of a rebase or merge in progress (git status)")
+			if t.Failed() {
+				t.Fatalf("%s, in a linked worktree: %t", name, linked)
+			}
+		}
+	}
+	t.Run("one from before is not told, nor one that was taken back", func(t *testing.T) {
+		s := newWork(t)
+		r := gittest.At(t, s.root)
+		r.Env = append(r.Env, "GIT_SEQUENCE_EDITOR=echo break >")
+		for range 2 {
+			r.Git("commit", "-q", "--allow-empty", "-m", "one more")
+		}
+		rebase := func() {
+			r.Write("f", "2")
+			r.Git("rebase", "-q", "-i", "--autostash", "HEAD~1")
+		}
+		rebase()
+		past := time.Now().Add(-time.Hour)
+		check(t, os.Chtimes(s.path(".git/rebase-merge/autostash"), past, past))
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+
+		r.Git("rebase", "--continue")
+		rebase()
+		r.Git("rebase", "--continue")
+		wantAllow(t, s.stop(nil))
+	})
+}
+
 // received counts the calls that have come.
 func (s *scene) received() (n int) {
 	s.t.Helper()

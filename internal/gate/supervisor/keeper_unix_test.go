@@ -384,10 +384,10 @@ func TestBrokenStderr(t *testing.T) {
 	}
 }
 
-// Without a home there is no place for a state.
+// In a home that is none there is no place for a state.
 func TestNoHome(t *testing.T) {
 	d := newDesk(t)
-	d.stop.Environ = []string{"PATH=" + os.Getenv("PATH")}
+	d.stop.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=/dev/null"}
 	var stderr bytes.Buffer
 	k := &Keeper{StateDir: filepath.Join(d.dir, "state"), Now: time.Now, Stderr: &stderr}
 	got := k.Decide(t.Context(), d.stop)

@@ -11,7 +11,6 @@ type need string
 
 const (
 	optional need = ""         // may be absent or null
-	required need = "required" // must be there
 	nonBlank need = "nonblank" // must be there and hold more than white space
 )
 
@@ -23,6 +22,8 @@ type field struct {
 	need need
 }
 
+const activeField = "stop_hook_active"
+
 // aboutAgent stands in a payload where the id of an agent must come.
 type aboutAgent struct{}
 
@@ -31,7 +32,7 @@ func fieldsOf(p Payload) []field {
 	b := p.Common()
 	all := []field{
 		{"session_id", &b.SessionID, nonBlank},
-		{"transcript_path", &b.TranscriptPath, nonBlank},
+		{"transcript_path", &b.TranscriptPath, optional},
 		{"hook_event_name", &b.HookEventName, nonBlank},
 		{"cwd", &b.CWD, nonBlank},
 		{"prompt_id", &b.PromptID, optional},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +26,20 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 		if newer(stashLog(w.common(p)), since.Time) {
 			all = append(all, "a stash (git stash list)")
 		}
+		if anyNewer(autostashes(w.root), since.Time) {
+			all = append(all, "an autostash of a rebase or merge in progress (git status)")
+		}
 	}
 	for _, name := range t.repositories {
-		if common, _, found := paths.Repository(w.abs(name)); found && w.holds(name) && newer(stashLog(common), since.Time) {
+		common, _, found := paths.Repository(w.abs(name))
+		if !found || !w.holds(name) {
+			continue
+		}
+		if newer(stashLog(common), since.Time) {
 			all = append(all, "a stash in "+list([]string{name})+" (git stash list)")
+		}
+		if anyNewer(autostashes(w.abs(name)), since.Time) {
+			all = append(all, "an autostash of a rebase or merge in progress in "+list([]string{name})+" (git status)")
 		}
 	}
 	if ignored := w.newlyIgnored(ctx, scope, p, t, since); len(ignored) > 0 {
@@ -39,16 +50,28 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 
 // AsideStamp changes when Aside may say something else although the tree is the same.
 func (w *Worktree) AsideStamp(p Position, t Tree) (stamp string) {
-	stamp = stampOf(append(w.ruleFiles().files, stashLog(w.common(p))))
+	stamp = stampOf(append(w.ruleFiles().files, stashLog(w.common(p)))) + stampOf(autostashes(w.root))
 	for _, name := range t.repositories {
 		if common, _, found := paths.Repository(w.abs(name)); found {
-			stamp += stampOf(append(w.rulesWithin(w.abs(name)).files, stashLog(common)))
+			stamp += stampOf(append(w.rulesWithin(w.abs(name)).files, stashLog(common))) + stampOf(autostashes(w.abs(name)))
 		}
 	}
 	return stamp
 }
 
 func stashLog(common string) string { return filepath.Join(common, "logs", "refs", "stash") }
+
+// autostashes are the files in which a rebase or merge in progress names the commit that holds what was uncommitted in
+// the worktree of a directory. When it ends, git takes the work back, or puts it into a stash.
+func autostashes(dir string) []string {
+	own, found := paths.GitDir(dir)
+	if !found {
+		return nil
+	}
+	return []string{
+		filepath.Join(own, "rebase-merge", "autostash"), filepath.Join(own, "rebase-apply", "autostash"), filepath.Join(own, "MERGE_AUTOSTASH"),
+	}
+}
 
 // stampOf changes when one of the files does.
 func stampOf(files []string) (stamp string) {
@@ -83,6 +106,11 @@ func newer(file string, since time.Time) bool {
 	}
 	link, err := os.Lstat(file)
 	return err == nil && !link.ModTime().Before(since)
+}
+
+// anyNewer reports whether one of the files was written since a moment.
+func anyNewer(files []string, since time.Time) bool {
+	return slices.ContainsFunc(files, func(file string) bool { return newer(file, since) })
 }
 
 // common is what the worktrees of the repository share.

@@ -50,8 +50,16 @@ func (f folder) read(ctx context.Context, name string, known *entry, buf []byte)
 	return entry{}, errMoving
 }
 
+// abs is the path of a name, which is one already for what is not in the folder.
+func (f folder) abs(name string) string {
+	if path := filepath.FromSlash(name); filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(f.path, filepath.FromSlash(name))
+}
+
 func (f folder) hash(ctx context.Context, name string, s stat, buf []byte) (content sum, err error) {
-	path := filepath.Join(f.path, filepath.FromSlash(name))
+	path := f.abs(name)
 	switch {
 	case s.isA(typeLink):
 		target, err := os.Readlink(path)
@@ -92,7 +100,7 @@ func hashAll(ctx context.Context, h hash.Hash, file io.Reader, buf []byte) error
 // wantEmpty refuses a directory in the place of a file, unless there is nothing in it: it was not there when
 // folders were looked into.
 func (f folder) wantEmpty(name string) error {
-	dir, err := os.Open(filepath.Join(f.path, filepath.FromSlash(name)))
+	dir, err := os.Open(f.abs(name))
 	if err != nil {
 		return err
 	}

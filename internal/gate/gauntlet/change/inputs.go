@@ -5,19 +5,28 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/stopgate/stopgate/internal/project/glob"
+	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // Inputs is like Tree for the files of the project that the patterns name,
 // whether or not git ignores them. Git is not asked. A pattern without wildcards
 // names a file or everything in a folder.
+//
+// Links count with the file that a gate reads through them, also outside of the project. What
+// is below a link to a folder counts where a pattern names the link or a path through it
+// before its first wildcard; a wildcard leads into no link.
 func (w *Worktree) Inputs(ctx context.Context, patterns []string) (Tree, error) {
-	return w.snapshot(ctx, false, func(ctx context.Context, _ func()) (all listing) {
+	var names []string
+	var leads []lead
+	t, err := w.snapshot(ctx, false, func(ctx context.Context, _ func()) (all listing) {
 		for _, pattern := range patterns {
 			found := w.match(ctx, path.Clean(pattern))
 			all.names = append(all.names, found.names...)
@@ -26,8 +35,14 @@ func (w *Worktree) Inputs(ctx context.Context, patterns []string) (Tree, error) 
 		}
 		slices.Sort(all.names)
 		all.names = slices.Compact(all.names)
+		names = slices.Clone(all.names)
+		leads = w.follow(&all)
 		return all
 	})
+	if len(leads) == 0 || t.ID == "" {
+		return t, err
+	}
+	return t.followed(leads, names), err
 }
 
 func (w *Worktree) match(ctx context.Context, pattern string) listing {
@@ -44,7 +59,7 @@ func (w *Worktree) match(ctx context.Context, pattern string) listing {
 	if !strings.Contains(rest, "**") && !strings.Contains(rest, "{") {
 		depth = 1 + strings.Count(rest, "/")
 	}
-	err := walk.folder(ctx, base, depth)
+	err := walk.through(ctx, base, depth)
 	matching := slices.DeleteFunc(walk.list, func(name string) bool {
 		return !glob.Match(pattern, name)
 	})
@@ -56,20 +71,39 @@ func (w *Worktree) match(ctx context.Context, pattern string) listing {
 	return listing{names: matching, why: walk.why, err: err}
 }
 
-// named collects a file, or what is below a folder.
+// named collects a file, or what is below a folder, and both for a link that leads to one.
 func (k *walker) named(ctx context.Context, name string) error {
 	dir, err := openFolder(k.w.root)
 	if err != nil {
 		return err
 	}
 	defer dir.close()
-	switch s, err := dir.lstat(name); {
-	case err != nil:
+	s, err := dir.lstat(name)
+	if err != nil {
 		k.why = reason(name, err)
-	case s.isA(typeDirectory):
-		return k.folder(ctx, name, -1)
-	case s.exists():
+		return nil
+	}
+	if s.exists() && !s.isA(typeDirectory) {
 		k.list = append(k.list, name)
 	}
+	if s.isA(typeDirectory) || s.isA(typeLink) && disk.IsDir(k.w.abs(name)) {
+		return k.through(ctx, name, -1)
+	}
 	return nil
+}
+
+// maxOutside is how many files outside of the project one pattern may name. A link may lead to a whole disk.
+const maxOutside = 10_000
+
+// through collects the files below dir, to which a link may lead.
+func (k *walker) through(ctx context.Context, dir string, depth int) error {
+	if name := nameBelow(paths.Canonical(k.w.root), paths.Canonical(k.w.abs(dir))); !filepath.IsAbs(name) {
+		return k.folder(ctx, dir, depth)
+	}
+	k.most = maxOutside
+	err := k.folder(ctx, dir, depth)
+	if len(k.list) >= k.most {
+		k.why = cmp.Or(k.why, fmt.Sprintf("%q leads to more than %d files", dir, maxOutside))
+	}
+	return err
 }

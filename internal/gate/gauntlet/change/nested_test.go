@@ -298,9 +298,14 @@ func TestAsideWithin(t *testing.T) {
 		session func(r *gittest.Repo)
 		want    []string
 	}{
-		"nothing":      {session: func(*gittest.Repo) {}},
-		"a build":      {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
-		"a stash":      {func(r *gittest.Repo) { r.Write("module/m", "2"); r.Git("-C", "module", "stash", "--quiet") }, []string{"a stash in module (git stash list)"}},
+		"nothing": {session: func(*gittest.Repo) {}},
+		"a build": {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
+		"a stash": {func(r *gittest.Repo) { r.Write("module/m", "2"); r.Git("-C", "module", "stash", "--quiet") }, []string{"a stash in module (git stash list)"}},
+		"an autostash": {func(r *gittest.Repo) {
+			module := gittest.At(t, r.Path("module"))
+			module.Write("m", "2")
+			stopsARebase(module)
+		}, []string{"an autostash of a rebase or merge in progress in module (git status)"}},
 		"info/exclude": {func(r *gittest.Repo) { r.Write(".git/modules/module/info/exclude", "red\n", "module/red", "") }, []string{"files that git ignores by a new rule (module/red)"}},
 		"the user's":   {func(r *gittest.Repo) { userIgnores(t, r, "red\n"); r.Write("module/deep/red", "") }, []string{"files that git ignores by a new rule (module/deep/red)"}},
 		"an own clone": {func(r *gittest.Repo) { r.Write("lib/.git/info/exclude", "red\n", "lib/red", "") }, []string{"files that git ignores by a new rule (lib/red)"}},
@@ -350,6 +355,13 @@ func TestAsideWithin(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stopsARebase leaves a repository in a rebase that has put aside what was uncommitted.
+func stopsARebase(r *gittest.Repo) {
+	r.Git("commit", "--quiet", "--allow-empty", "--message=one more")
+	r.Env = append(r.Env, "GIT_SEQUENCE_EDITOR=echo break >")
+	r.Git("rebase", "--quiet", "--interactive", "--autostash", "HEAD~1")
 }
 
 func userIgnores(t testing.TB, r *gittest.Repo, rules string) {

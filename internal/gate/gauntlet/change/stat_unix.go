@@ -23,7 +23,7 @@ func openFolder(path string) (folder, error) {
 
 func (f folder) close() { _ = unix.Close(f.fd) }
 
-// lstat looks at a name without following it. What is not there has no mode.
+// lstat looks at a name, or a path, without following it. What is not there has no mode.
 func (f folder) lstat(name string) (stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 )
 
@@ -23,7 +22,7 @@ func (folder) close() {}
 // creation takes their place, and a program that sets a file's time back goes
 // unseen, as it does in git.
 func (f folder) lstat(name string) (stat, error) {
-	info, err := os.Lstat(filepath.Join(f.path, filepath.FromSlash(name)))
+	info, err := os.Lstat(f.abs(name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return stat{}, nil

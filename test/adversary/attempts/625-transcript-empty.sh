@@ -1,0 +1,3 @@
+# The payload names no transcript.
+touch red
+echo '{"transcript_path":""}' > "$STOP"
