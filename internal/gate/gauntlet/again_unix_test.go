@@ -94,13 +94,35 @@ func TestE11TheSecondResultIsTheGates(t *testing.T) {
 
 // An agent must not shorten the time so that gates cannot judge what one of them has written.
 func TestE14NoTimeToRunAgainIsRed(t *testing.T) {
-	s := newScene(t, oneCheck("test ! -e report || exec sleep 600; sleep 3; touch report"))
-	s.write("f", "1")
-	o := s.options()
-	o.Limit.Shortened = 6 * time.Second
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
-	defer cancel()
-	wantResult(t, Execute(ctx, o), Failed, "check:.:t")
+	t.Run("it is cut off", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, oneCheck("test ! -e report || exec sleep 600; sleep 5; touch report"))
+		s.write("f", "1")
+		o := s.options()
+		o.Limit.Shortened = 6 * time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+		defer cancel()
+		wantResult(t, Execute(ctx, o), Failed, "check:.:t")
+	})
+	for shortened, want := range map[time.Duration]Outcome{0: GatePassed, time.Second: GateFailed} {
+		t.Run("it cannot begin, "+string(want), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, oneCheck("exit 0"))
+			s.write("f", "1")
+			o := s.options()
+			o.Limit.Shortened = shortened
+			e := newExecution(o)
+			v, _, _ := e.before(t.Context())
+			s.write("f", "2")
+			e.forPerson = nil
+			over, cancel := context.WithDeadline(t.Context(), time.Now())
+			defer cancel()
+			end := e.settled(over, verdicts{v, []GateResult{e.plan.all()[0].result(GatePassed, "")}, nil})
+			if len(end.gates) != 1 || end.gates[0].Outcome != want || (len(e.forPerson) > 0) != (want == GatePassed) {
+				t.Errorf("%+v, and %q is told", end.gates, e.forPerson)
+			}
+		})
+	}
 }
 
 // What one gate makes unreadable is no exit: everything counts as changed then, and runs.

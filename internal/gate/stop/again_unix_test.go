@@ -173,9 +173,9 @@ func TestE11TooLittleTimeToRunAgainIsTold(t *testing.T) {
 	t.Parallel()
 	t.Run("none is begun", func(t *testing.T) {
 		t.Parallel()
-		s := newWriters(t, "stop_hook: {deadline: 12}\n", "{name: t, command: echo t >> $RUNS; sleep 7; touch report}")
+		s := newWriters(t, "stop_hook: {deadline: 20}\n", "{name: t, command: echo t >> $RUNS; sleep 11; touch report}")
 		write(t, s.path("g"), "1")
-		wantAllow(t, s.stop(nil), "too little time to run them again", "raise stop_hook.deadline (12s)")
+		wantAllow(t, s.stop(nil), "too little time to run them again", "raise stop_hook.deadline (20s)")
 		if got := s.ran(); got != "t" {
 			t.Errorf("the gate ran %q, want once", got)
 		}
