@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // asks is how often reviewers were asked.
@@ -19,7 +21,7 @@ func (s *scene) asks() int {
 
 // besideReview is a review with a check beside it that writes when the reviewer has been asked.
 func besideReview(writes string) string {
-	return oneReview + "        parallel: true\n    checks:\n      - {name: format, command: sleep 1; " + writes + ", parallel: true}\n"
+	return oneReview + "        parallel: true\n    checks:\n      - {name: format, command: 'until test -s $ASKS; do sleep 0.02; done; " + writes + "', parallel: true}\n"
 }
 
 // A review costs money: it is asked once more only where a gate has changed what it was shown.
@@ -60,7 +62,7 @@ func TestE11AReviewOfWhatAGateHasChangedIsAskedOnceMore(t *testing.T) {
 // A review that found nothing in what was there before a gate wrote does not stand for what is there now.
 func TestE11WhatAReviewFindsInWhatAGateHasWritten(t *testing.T) {
 	s := reviewed(t, besideReview("echo worse > f.go"))
-	s.program("codex", "if grep -q worse; then cat "+s.state+"/answer; else echo '"+allGood+"'; fi")
+	s.program("codex", "echo x >>"+s.state+"/asks; if grep -q worse; then cat "+s.state+"/answer; else echo '"+allGood+"'; fi")
 	s.answer(violations("high", "it is worse"))
 	r := s.want(Failed, "review:src:r")
 	if len(r.Gates) != 2 || len(r.Gates[1].Violations) != 1 || r.Failures != 1 {
@@ -79,9 +81,19 @@ func TestE11TheSecondResultIsTheGates(t *testing.T) {
 	if len(r.Gates) != 2 || r.Gates[0].Outcome != GateFailed || r.Gates[1].Outcome != GatePassed {
 		t.Fatalf("%+v", r.Gates)
 	}
+	job := &Job{Kind: KindReview, Entry: ".", Review: &config.Review{}}
+	first, second := job.result(GatePassed, ""), job.result(GatePassed, "")
+	first.Cost.USD, second.Cost.USD = 1, 2
+	both := verdicts{gates: []GateResult{first}}
+	if newExecution(s.options()).replace(t.Context(), &both, []GateResult{second}); len(both.gates) != 1 || both.gates[0].Cost.USD != 3 {
+		t.Errorf("both cost %+v", both.gates)
+	}
 	stop := Stop{Options: s.options()}
 	if gates := stop.Record(&r).Gates; len(gates) != 2 || gates[0].Outcome != string(GateFailed) || gates[0].Log == "" || gates[1].Log == "" {
 		t.Errorf("the record is %+v", gates)
+	}
+	if log := r.Gates[1].Log; filepath.Dir(log) != s.path("gauntlet_logs") {
+		t.Errorf("the log is %s", log)
 	}
 	if text, _ := os.ReadFile(r.Gates[1].Log); strings.Count(string(text), "out") < 1 {
 		t.Errorf("the log is %q", text)

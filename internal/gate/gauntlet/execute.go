@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,8 @@ func (e *execution) run(ctx context.Context) Result {
 		lock, err := e.acquire()
 		var held *logdir.HeldError
 		switch {
+		case errors.As(err, &held) && e.isPartOf(held.Owner):
+			return within()
 		case errors.As(err, &held) && !e.waits(v):
 			return locked(held.Owner, held.Path)
 		case errors.As(err, &held):
@@ -137,6 +140,18 @@ func (e *execution) run(ctx context.Context) Result {
 		defer e.board.close()
 		return e.locked(ctx, v)
 	}
+}
+
+// isPartOf reports whether a gate of somebody's run has started us.
+func (e *execution) isPartOf(run logdir.Owner) bool {
+	return run != (logdir.Owner{}) && slices.Contains(e.Environ, runMark(run))
+}
+
+// within is the result for an agent that a gate has started. The run cannot end before the gate, which waits for the agent.
+func within() Result {
+	r := said(LockExists, "A gate of the run that is in progress has started this session; nothing was checked for it.")
+	r.spared = notJudged("it is part of another run")
+	return r
 }
 
 // waits reports whether the run waits for another one to end. The older tool's hook lets

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/stopgate/stopgate/internal/project/glob"
 )
 
 // isPattern reports whether a path of the configuration is to be matched rather
@@ -62,13 +62,13 @@ func folderIn(parent, file string) (string, bool) {
 }
 
 // Covers reports whether a path or pattern of the configuration names a file, or a folder that it lies
-// in.
+// in. What looks like a pattern may be a folder's name, such as app/[id].
 func Covers(entry, file string) bool {
 	switch {
 	case entry == ".":
 		return true
 	case isPattern(entry):
-		return matches(entry, file)
+		return matches(entry, file) || below(entry, file)
 	}
 	return below(entry, file)
 }
@@ -85,5 +85,5 @@ func matches(pattern, file string) bool {
 	if rest, negated := strings.CutPrefix(pattern, "!"); negated {
 		return !matches(rest, file)
 	}
-	return doublestar.MatchUnvalidated(pattern, file)
+	return glob.Match(pattern, file)
 }

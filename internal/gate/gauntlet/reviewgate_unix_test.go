@@ -32,6 +32,7 @@ entry_points:
 func reviewed(t *testing.T, config string) *scene {
 	s := newScene(t, config)
 	s.answers()
+	s.env = append(s.env, "ASKS="+s.state+"/asks")
 	s.write("src/f.go", "bad\n")
 	return s
 }

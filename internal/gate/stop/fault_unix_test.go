@@ -146,6 +146,30 @@ func TestE8AtTheDeadline(t *testing.T) {
 	}
 }
 
+// A gate may start an agent, which stops in the same project: to wait for the run would be to wait for oneself. No other
+// run's mark, and no lock that tells nobody, frees anybody.
+func TestE8AStopWithinAGateDoesNotWaitForItsRun(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config(untilGood + "stop_hook: {deadline: 2}\n")
+	s.approve()
+	write(t, s.path("red"), "")
+	wantBlock(t, s.stop(nil), "check:.:t")
+	lock, err := logdir.At(s.path("gauntlet_logs")).Acquire(time.Now())
+	check(t, err)
+	env := s.env
+	s.env = append(slices.Clone(env), "STOPGATE_RUN="+lock.Owner.Mark())
+	wantAllow(t, s.stop(nil), "has started this session")
+	s.env = append(slices.Clone(env), "STOPGATE_RUN=x")
+	wantBlock(t, s.stop(nil), "in progress")
+	write(t, logdir.At(s.path("gauntlet_logs")).LockFile(), "")
+	s.env = append(slices.Clone(env), "STOPGATE_RUN="+logdir.Owner{}.Mark())
+	wantBlock(t, s.stop(nil), "in progress")
+	check(t, lock.Release())
+	s.env = append(slices.Clone(env), "STOPGATE_RUN="+lock.Owner.Mark())
+	wantBlock(t, s.stop(nil), "check:.:t")
+}
+
 func series(s *scene) int {
 	s.t.Helper()
 	state, err := ledger.Open(s.state, s.root).Read()

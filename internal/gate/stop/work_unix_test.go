@@ -23,6 +23,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/guard"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
@@ -1038,6 +1039,44 @@ func TestE23ObservingHoldsNobody(t *testing.T) {
 		write(t, s.global, "trust: enforce\n")
 		wantBlock(t, s.stop(nil), "Ask a person to approve")
 	})
+}
+
+// Some frameworks want folders that are called [id]. In a path of the configuration that is a name, and not only a pattern.
+func TestABracketedFolderIsNamedAsItIs(t *testing.T) {
+	t.Parallel()
+	t.Run("path", func(t *testing.T) {
+		t.Parallel()
+		s := newWork(t)
+		s.config(strings.Replace(untilGood, "path: .", "path: 'app/[id]'", 1))
+		s.approve()
+		write(t, s.path("app/[id]/deep/page"), "")
+		wantAllow(t, s.stop(nil))
+		write(t, s.path("app/[id]/red"), "")
+		wantBlock(t, s.stop(nil), "check:app/[id]:t")
+	})
+	for _, pattern := range []string{"app/[id]", "app/[id]/page", "app/[id]/*", "app/**/[id]/**"} {
+		t.Run("inputs "+pattern, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.config(strings.Replace(untilGood, "test ! -e red", `"! grep -q red app/*/page", inputs: ['`+pattern+`']`, 1))
+			s.approve()
+			write(t, s.path("app/[id]/page"), "")
+			wantAllow(t, s.stop(nil))
+			write(t, s.path("app/[id]/page"), "red")
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+		t.Run("protect "+pattern, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.keepers = append(s.keepers, protect.Keeper{StateDir: s.state, Now: s.now})
+			s.config(untilGood + "protect: ['" + pattern + "']\n")
+			s.commit("app/[id]/page", "")
+			s.approve()
+			s.prompt("do it", nil)
+			write(t, s.path("app/[id]/page"), "x")
+			wantAllow(t, s.stop(nil), "app/[id]/page changed")
+		})
+	}
 }
 
 // A project that only observes frees no other one.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/stopgate/stopgate/internal/project/glob"
 )
 
 // Inputs is like Tree for the files of the project that the patterns name,
@@ -33,7 +35,7 @@ func (w *Worktree) match(ctx context.Context, pattern string) listing {
 		return listing{why: fmt.Sprintf("%q is not a pattern for files in the project", pattern)}
 	}
 	walk := walker{w: w}
-	if !strings.ContainsAny(pattern, `*?[{\`) {
+	if !glob.IsPattern(pattern) {
 		err := walk.named(ctx, pattern)
 		return listing{names: walk.list, why: walk.why, err: err}
 	}
@@ -44,8 +46,13 @@ func (w *Worktree) match(ctx context.Context, pattern string) listing {
 	}
 	err := walk.folder(ctx, base, depth)
 	matching := slices.DeleteFunc(walk.list, func(name string) bool {
-		return !doublestar.MatchUnvalidated(pattern, name)
+		return !glob.Match(pattern, name)
 	})
+	if err == nil && strings.Contains(pattern, "[") { // which may be a folder's name
+		literal := walker{w: w}
+		err = literal.named(ctx, pattern)
+		matching, walk.why = append(matching, literal.list...), cmp.Or(walk.why, literal.why)
+	}
 	return listing{names: matching, why: walk.why, err: err}
 }
 

@@ -25,7 +25,7 @@ func (t Tree) names() (names []string) {
 
 func TestInputs(t *testing.T) {
 	r := small(t)
-	r.Write("ignored", "1", "sub/x.o", "1", "sub/deep/y.o", "1", "sub/deep/z", "1", logDir+"/x.o", "1", "sub-x", "1", ".hidden/h", "1")
+	r.Write("ignored", "1", "sub/x.o", "1", "sub/deep/y.o", "1", "sub/deep/z", "1", logDir+"/x.o", "1", "sub-x", "1", ".hidden/h", "1", "app/[id]/page", "1", "app/[id]/deep/page", "1")
 	nested := gittest.At(t, r.Path("nested"))
 	r.Write("nested/n.o", "1")
 	nested.Git("init", "--quiet")
@@ -49,13 +49,18 @@ func TestInputs(t *testing.T) {
 		{[]string{"sub/{x.o,deep/y.o}"}, []string{"sub/deep/y.o", "sub/x.o"}, true},
 		{[]string{"sub/**/y.o", "?"}, []string{"a", "b", "sub/deep/y.o"}, true},
 		{[]string{"nested"}, []string{"nested/n.o"}, true},
-		{[]string{"."}, []string{".gitignore", ".hidden/h", "a", "b", "ignored", "nested/n.o", "sub-x", "sub/c", "sub/deep/y.o", "sub/deep/z", "sub/x.o", "text"}, true},
-		{[]string{"**"}, []string{".gitignore", ".hidden/h", "a", "b", "ignored", "nested/n.o", "sub-x", "sub/c", "sub/deep/y.o", "sub/deep/z", "sub/x.o", "text"}, true},
+		{[]string{"."}, []string{".gitignore", ".hidden/h", "a", "app/[id]/deep/page", "app/[id]/page", "b", "ignored", "nested/n.o", "sub-x", "sub/c", "sub/deep/y.o", "sub/deep/z", "sub/x.o", "text"}, true},
+		{[]string{"**"}, []string{".gitignore", ".hidden/h", "a", "app/[id]/deep/page", "app/[id]/page", "b", "ignored", "nested/n.o", "sub-x", "sub/c", "sub/deep/y.o", "sub/deep/z", "sub/x.o", "text"}, true},
 		{[]string{logDir, logDir + "/*", "**/config"}, nil, true},
 		{[]string{".git/config"}, []string{".git/config"}, true}, // somebody wants it
 		{[]string{".hid*"}, nil, true},
 		{[]string{".hidden"}, []string{".hidden/h"}, true},
 		{[]string{".hidden/*"}, []string{".hidden/h"}, true},
+		{[]string{"app/[id]"}, []string{"app/[id]/deep/page", "app/[id]/page"}, true},
+		{[]string{"app/[id]/page"}, []string{"app/[id]/page"}, true},
+		{[]string{"app/[id]/*"}, []string{"app/[id]/page"}, true},
+		{[]string{"app/[id]/**"}, []string{"app/[id]/deep/page", "app/[id]/page"}, true},
+		{[]string{"[ab]", "[xy]"}, []string{"a", "b"}, true},
 		{[]string{"../x", "a"}, []string{"a"}, false},
 		{[]string{"sub/../../x"}, nil, false},
 		{[]string{"/etc/passwd"}, nil, false},
