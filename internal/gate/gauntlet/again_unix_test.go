@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // asks is how often reviewers were asked.
@@ -79,9 +81,19 @@ func TestE11TheSecondResultIsTheGates(t *testing.T) {
 	if len(r.Gates) != 2 || r.Gates[0].Outcome != GateFailed || r.Gates[1].Outcome != GatePassed {
 		t.Fatalf("%+v", r.Gates)
 	}
+	job := &Job{Kind: KindReview, Entry: ".", Review: &config.Review{}}
+	first, second := job.result(GatePassed, ""), job.result(GatePassed, "")
+	first.Cost.USD, second.Cost.USD = 1, 2
+	both := verdicts{gates: []GateResult{first}}
+	if newExecution(s.options()).replace(t.Context(), &both, []GateResult{second}); len(both.gates) != 1 || both.gates[0].Cost.USD != 3 {
+		t.Errorf("both cost %+v", both.gates)
+	}
 	stop := Stop{Options: s.options()}
 	if gates := stop.Record(&r).Gates; len(gates) != 2 || gates[0].Outcome != string(GateFailed) || gates[0].Log == "" || gates[1].Log == "" {
 		t.Errorf("the record is %+v", gates)
+	}
+	if log := r.Gates[1].Log; filepath.Dir(log) != s.path("gauntlet_logs") {
+		t.Errorf("the log is %s", log)
 	}
 	if text, _ := os.ReadFile(r.Gates[1].Log); strings.Count(string(text), "out") < 1 {
 		t.Errorf("the log is %q", text)
@@ -94,13 +106,35 @@ func TestE11TheSecondResultIsTheGates(t *testing.T) {
 
 // An agent must not shorten the time so that gates cannot judge what one of them has written.
 func TestE14NoTimeToRunAgainIsRed(t *testing.T) {
-	s := newScene(t, oneCheck("test ! -e report || exec sleep 600; sleep 3; touch report"))
-	s.write("f", "1")
-	o := s.options()
-	o.Limit.Shortened = 6 * time.Second
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
-	defer cancel()
-	wantResult(t, Execute(ctx, o), Failed, "check:.:t")
+	t.Run("it is cut off", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, oneCheck("test ! -e report || exec sleep 600; sleep 5; touch report"))
+		s.write("f", "1")
+		o := s.options()
+		o.Limit.Shortened = 6 * time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+		defer cancel()
+		wantResult(t, Execute(ctx, o), Failed, "check:.:t")
+	})
+	for shortened, want := range map[time.Duration]Outcome{0: GatePassed, time.Second: GateFailed} {
+		t.Run("it cannot begin, "+string(want), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, oneCheck("exit 0"))
+			s.write("f", "1")
+			o := s.options()
+			o.Limit.Shortened = shortened
+			e := newExecution(o)
+			v, _, _ := e.before(t.Context())
+			s.write("f", "2")
+			e.forPerson = nil
+			over, cancel := context.WithDeadline(t.Context(), time.Now())
+			defer cancel()
+			end := e.settled(over, verdicts{v, []GateResult{e.plan.all()[0].result(GatePassed, "")}, nil})
+			if len(end.gates) != 1 || end.gates[0].Outcome != want || (len(e.forPerson) > 0) != (want == GatePassed) {
+				t.Errorf("%+v, and %q is told", end.gates, e.forPerson)
+			}
+		})
+	}
 }
 
 // What one gate makes unreadable is no exit: everything counts as changed then, and runs.

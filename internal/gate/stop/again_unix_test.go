@@ -122,6 +122,14 @@ func TestE11ATreeThatGatesAlwaysChangeIsTold(t *testing.T) {
 			t.Errorf("the gates ran %q, want once each", got)
 		}
 	})
+	t.Run("nobody reads it, but a formatter writes, too", func(t *testing.T) {
+		s := newWriters(t, "", "{name: format, command: echo good > g, inputs: [g]}", strings.Replace(always, "}", ", inputs: [g]}", 1))
+		write(t, s.path("g"), "1")
+		wantAllow(t, s.stop(nil))
+		if got := s.ran(); got != "rr" {
+			t.Errorf("the gate ran %q, want twice", got)
+		}
+	})
 	t.Run("git ignores it", func(t *testing.T) {
 		s := newWriters(t, "", always, "{name: t, command: echo t >> $RUNS}")
 		write(t, s.path(".gitignore"), "gauntlet_logs\nreport\n")
@@ -192,6 +200,7 @@ func TestE11TooLittleTimeToRunAgainIsTold(t *testing.T) {
 		if got := s.gates()["check:.:t"]; got != "passed" {
 			t.Errorf("the record says %q", got)
 		}
+		wantBlock(t, s.stop(nil), "check:.:t") // it has the time of a run of its own, and that is too short
 	})
 }
 
