@@ -96,7 +96,7 @@ func (c *Chain) Judge(ctx context.Context, call *keeper.Call) Judgement {
 // callFor is the call as one keeper sees it. Claude Code's flag is also set when
 // another keeper blocked, and for reasons that are no block at all.
 func (c *Chain) callFor(call *keeper.Call, k keeper.Keeper) *keeper.Call {
-	if !followsBlock(call.Payload) {
+	if !stopHookActive(call.Payload) {
 		return call
 	}
 	mine := *call
@@ -179,7 +179,7 @@ func (c *Chain) refusal(call *keeper.Call, k keeper.Keeper) string {
 	if !call.Event().Loops() {
 		return ""
 	}
-	turn, active := turnOf(call.Payload), followsBlock(call.Payload)
+	turn, active := turnOf(call.Payload), stopHookActive(call.Payload)
 	// A client that sends no prompt_id shows a new prompt by the flag alone.
 	fresh := turn.Prompt == "" && !active
 	why, err := c.Counter.Claim(turn, fresh, k.Name(), c.Now(), func(blocks map[string]int) string {
@@ -217,10 +217,14 @@ func turnOf(payload hook.Payload) Turn {
 	return Turn{Session: base.SessionID, Prompt: base.PromptID, Subagent: base.AgentID}
 }
 
-// followsBlock reports whether a block may have led to a stop. In doubt it has, so that no stop is the first one for ever.
-func followsBlock(payload hook.Payload) bool {
-	stop, isStop := payload.(interface{ FollowsBlock() bool })
-	return isStop && stop.FollowsBlock()
+func stopHookActive(payload hook.Payload) bool {
+	switch p := payload.(type) {
+	case *hook.StopPayload:
+		return p.StopHookActive
+	case *hook.SubagentStopPayload:
+		return p.StopHookActive
+	}
+	return false
 }
 
 func couldNotRun(who, status, message string) keeper.Verdict {

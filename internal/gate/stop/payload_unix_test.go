@@ -3,7 +3,6 @@
 package stop
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,52 +81,11 @@ func TestRulings01To03RejectedPayload(t *testing.T) {
 
 func TestRulingC9BasePayloadIsValidatedOnEveryEvent(t *testing.T) {
 	s := newScene(t, failing)
-	for _, name := range []string{"session_id", "hook_event_name", "cwd"} {
+	for _, name := range []string{"session_id", "transcript_path", "hook_event_name", "cwd"} {
 		if r := s.stop(fields{name: nil}); r.Code != 1 || len(r.Stdout) > 0 || !strings.Contains(r.Stderr, "missing required field: "+name) {
 			t.Errorf("without %s: %+v", name, r)
 		}
 	}
-}
-
-// What a stop can be judged without does not free it.
-func TestRulingC9AStopIsJudgedWithoutWhatIsNotNeeded(t *testing.T) {
-	for name, change := range map[string]fields{
-		"no transcript":            {"transcript_path": nil},
-		"null as transcript":       {"transcript_path": json.RawMessage("null")},
-		"an empty transcript":      {"transcript_path": ""},
-		"no flag":                  {"stop_hook_active": nil},
-		"null as flag":             {"stop_hook_active": json.RawMessage("null")},
-		"neither":                  {"transcript_path": nil, "stop_hook_active": nil},
-		"nor the id of the prompt": {"transcript_path": nil, "stop_hook_active": nil, "prompt_id": nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t, failing+strings.Replace(failing, "Stop", "SubagentStop", 1))
-			wantBlock(t, s.stop(change), "fix it")
-			wantAllow(t, s.call(hook.SubagentStop, change), "fix it") // its commands only tell
-		})
-		t.Run(name+", among gates", func(t *testing.T) {
-			s := newWork(t)
-			for _, e := range []hook.Event{hook.SessionStart, hook.UserPromptSubmit, hook.PostToolUse} {
-				wantAllow(t, s.call(e, fields{"transcript_path": change["transcript_path"], "tool_name": "Bash"}))
-			}
-			write(t, s.path("red"), "")
-			wantBlock(t, s.stop(change), "check:.:t")
-		})
-	}
-}
-
-// Without the flag no stop looks like the first one of a prompt, or blocks would have no end.
-func TestRulingC9BlocksEndWithoutTheFlag(t *testing.T) {
-	s := newScene(t, failing)
-	change := fields{"stop_hook_active": nil, "prompt_id": nil}
-	for range 3 {
-		wantBlock(t, s.stop(change), "fix it")
-	}
-	wantAllow(t, s.stop(change), "after 3 blocks")
-
-	s = newScene(t, failing)
-	write(t, filepath.Join(s.state, "blocks"), "in the way of the counter")
-	wantAllow(t, s.stop(change), "blocks cannot be counted")
 }
 
 // A hook may be called without the name of its event: then the payload names it, as far as it can be read.

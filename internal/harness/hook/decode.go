@@ -27,8 +27,7 @@ func (e *PayloadError) Error() string {
 // Decode reads a payload strictly: every fault of it is in the error, in the
 // order of the fields. want is the event the caller was asked to answer; empty
 // means that the payload's own hook_event_name is believed. An event without a
-// type of its own decodes to its base fields. What a call can be judged without may be
-// missing: a version of Claude Code that leaves it out is held to its gates as well.
+// type of its own decodes to its base fields.
 func Decode(data []byte, want Event) (Payload, error) {
 	members, err := split(data)
 	if err != nil {

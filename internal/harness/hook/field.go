@@ -11,6 +11,7 @@ type need string
 
 const (
 	optional need = ""         // may be absent or null
+	required need = "required" // must be there
 	nonBlank need = "nonblank" // must be there and hold more than white space
 )
 
@@ -22,8 +23,6 @@ type field struct {
 	need need
 }
 
-const activeField = "stop_hook_active"
-
 // aboutAgent stands in a payload where the id of an agent must come.
 type aboutAgent struct{}
 
@@ -32,7 +31,7 @@ func fieldsOf(p Payload) []field {
 	b := p.Common()
 	all := []field{
 		{"session_id", &b.SessionID, nonBlank},
-		{"transcript_path", &b.TranscriptPath, optional},
+		{"transcript_path", &b.TranscriptPath, nonBlank},
 		{"hook_event_name", &b.HookEventName, nonBlank},
 		{"cwd", &b.CWD, nonBlank},
 		{"prompt_id", &b.PromptID, optional},

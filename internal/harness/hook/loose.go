@@ -16,7 +16,7 @@ func DecodeStop(data []byte) (*StopPayload, error) {
 		before := d.faults
 		f.need = optional
 		d.field(f)
-		if f.name != "cwd" && f.name != activeField {
+		if f.name != "cwd" && f.name != "stop_hook_active" {
 			d.faults = before
 		}
 	}

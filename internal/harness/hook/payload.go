@@ -21,11 +21,10 @@ type Payload interface {
 	Subjects() []string
 }
 
-// Base holds the fields that every event may have. The first four always come, except for
-// the transcript: without it less is known of the session, and the call is judged all the same.
+// Base holds the fields that every event may have. The first four always come.
 type Base struct {
 	SessionID      string
-	TranscriptPath string // may be empty
+	TranscriptPath string
 	HookEventName  string
 	CWD            string
 
@@ -46,22 +45,14 @@ func (b *Base) Common() *Base { return b }
 // Subjects implements Payload: most events name nothing to select.
 func (b *Base) Subjects() []string { return nil }
 
-// leavesOut reports whether the document has no value for a field.
-func (b *Base) leavesOut(name string) bool {
-	return len(b.members) > 0 && !slices.ContainsFunc(b.members, func(m rawjson.Member) bool { return m.Name == name && !isNull(m.Value) })
-}
-
 // StopPayload: the main agent is about to stop.
 type StopPayload struct {
 	Base
-	StopHookActive       bool              `hook:"stop_hook_active"`       // true after a block in this prompt, and for other reasons
-	LastAssistantMessage string            `hook:"last_assistant_message"` // absent when the last message has no text
-	BackgroundTasks      []json.RawMessage `hook:"background_tasks"`       // work that goes on although the agent stops
+	StopHookActive       bool              `hook:"stop_hook_active,required"` // true after a block in this prompt, and for other reasons
+	LastAssistantMessage string            `hook:"last_assistant_message"`    // absent when the last message has no text
+	BackgroundTasks      []json.RawMessage `hook:"background_tasks"`          // work that goes on although the agent stops
 	SessionCrons         []json.RawMessage `hook:"session_crons"`
 }
-
-// FollowsBlock reports whether a block may have led to this stop: so Claude Code says, or it does not say that none has.
-func (p *StopPayload) FollowsBlock() bool { return p.StopHookActive || p.leavesOut(activeField) }
 
 // Scheduled are the prompts that Claude Code will send by itself, because the agent told it to.
 func (p *StopPayload) Scheduled() (prompts []string) {
@@ -101,17 +92,12 @@ func (p *StopPayload) Background() (open []string) {
 // parent's. Claude Code's own summariser stops with an empty AgentType.
 type SubagentStopPayload struct {
 	Base
-	StopHookActive       bool `hook:"stop_hook_active"`
+	StopHookActive       bool `hook:"stop_hook_active,required"`
 	_                    aboutAgent
 	AgentTranscriptPath  string            `hook:"agent_transcript_path,nonblank"`
 	LastAssistantMessage string            `hook:"last_assistant_message"`
 	BackgroundTasks      []json.RawMessage `hook:"background_tasks"` // work that goes on although the agent stops
 	SessionCrons         []json.RawMessage `hook:"session_crons"`
-}
-
-// FollowsBlock is that of a StopPayload.
-func (p *SubagentStopPayload) FollowsBlock() bool {
-	return p.StopHookActive || p.leavesOut(activeField)
 }
 
 // Subjects implements Payload. The id is opaque and the type is the name;

@@ -124,17 +124,6 @@ func TestUnknownEventDecodesToTheBaseFields(t *testing.T) {
 	}
 }
 
-// A stop of which it is not known whether a block led to it may be one.
-func TestFollowsBlock(t *testing.T) {
-	for flag, want := range map[string]bool{`,"stop_hook_active":true`: true, `,"stop_hook_active":false`: false, `,"stop_hook_active":null`: true, "": true} {
-		p, err := Decode([]byte(`{"session_id":"s","hook_event_name":"Stop","cwd":"/c"`+flag+`}`), Stop)
-		check(t, err)
-		if got := p.(*StopPayload).FollowsBlock(); got != want {
-			t.Errorf("%q: %t", flag, got)
-		}
-	}
-}
-
 // valid is a SubagentStop payload with nothing wrong.
 const valid = `{"session_id":"abc123","transcript_path":"/tmp/main.json","hook_event_name":"SubagentStop","cwd":"/home/user/project","stop_hook_active":true,"agent_id":"coder","agent_transcript_path":"/tmp/agent.json"}`
 
@@ -174,12 +163,7 @@ func TestFaultsAreToldAllAtOnceAndTheSchemaAgrees(t *testing.T) {
 		{"object id", map[string]any{"agent_id": map[string]any{}}, []string{"agent_id must be a string, not an object"}},
 		{"missing path", map[string]any{"agent_transcript_path": nil}, []string{"missing required field: agent_transcript_path"}},
 		{"empty path", map[string]any{"agent_transcript_path": ""}, []string{"agent_transcript_path is required and cannot be empty"}},
-		{"missing flag", map[string]any{"stop_hook_active": nil}, nil},
-		{"null flag", map[string]any{"stop_hook_active": null}, nil},
-		{"missing transcript", map[string]any{"transcript_path": nil}, nil},
-		{"null transcript", map[string]any{"transcript_path": null}, nil},
-		{"empty transcript", map[string]any{"transcript_path": ""}, nil},
-		{"number transcript", map[string]any{"transcript_path": 1}, []string{"transcript_path must be a string, not a number"}},
+		{"missing flag", map[string]any{"stop_hook_active": nil}, []string{"missing required field: stop_hook_active"}},
 		{"text flag", map[string]any{"stop_hook_active": "yes"}, []string{"stop_hook_active must be a boolean, not a string"}},
 		{"empty session", map[string]any{"session_id": ""}, []string{"session_id is required and cannot be empty"}},
 		{"array tasks wanted", map[string]any{"background_tasks": "none"}, []string{"background_tasks must be an array, not a string"}},
@@ -194,8 +178,10 @@ func TestFaultsAreToldAllAtOnceAndTheSchemaAgrees(t *testing.T) {
 				"stop_hook_active": nil, "agent_id": nil, "agent_transcript_path": nil,
 			},
 			[]string{
-				"missing required field: session_id", "missing required field: hook_event_name", "missing required field: cwd",
-				"missing required field: agent_id", "missing required field: agent_transcript_path",
+				"missing required field: session_id", "missing required field: transcript_path",
+				"missing required field: hook_event_name", "missing required field: cwd",
+				"missing required field: stop_hook_active", "missing required field: agent_id",
+				"missing required field: agent_transcript_path",
 			},
 		},
 		{

@@ -1,3 +1,0 @@
-# The payload names no transcript.
-touch red
-echo '{"transcript_path":""}' > "$STOP"
