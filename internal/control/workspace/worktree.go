@@ -179,7 +179,7 @@ func locked(ctx context.Context, do func() error) error {
 func passes(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, ".lock': File exists") || strings.Contains(text, "bad object refs/") || // a branch that was just deleted
-		strings.Contains(text, "/worktrees") && strings.Contains(text, "No such file or directory")
+		(strings.Contains(text, "/worktrees/") || strings.Contains(text, "/worktrees'")) && strings.Contains(text, "No such file or directory")
 }
 
 // worktrees are the worktrees of a repository. Git fails to list them while another process removes one.

@@ -38,7 +38,7 @@ func (e *execution) settled(ctx context.Context, first verdicts) verdicts {
 	}
 
 	seen, own := e.seen, e.own
-	next, due := e.lookAgain(ctx, first)
+	next, due := e.lookAgain(ctx, first, names)
 	if moves := e.moves(first.view, next.view, removed); moves != "" {
 		e.tell("while the gates ran, %s", moves)
 	}
@@ -58,7 +58,11 @@ func (e *execution) settled(ctx context.Context, first verdicts) verdicts {
 	switch {
 	case slices.ContainsFunc(next.gates, func(g GateResult) bool { return g.Outcome == GateFailed }), errors.Is(ctx.Err(), context.Canceled):
 	case unfinished:
-		e.tellOfLateness(names)
+		if ctx.Err() != nil {
+			e.tellOfLateness(names)
+		} else {
+			e.tell("%s, and not all of them could run again: not every gate has seen what is there now", changedWhile(names))
+		}
 		e.seen, e.own = seen, own
 		next.view, first.view.after = first.view, nil
 	default:
@@ -85,8 +89,9 @@ func (e *execution) lookAfter(ctx context.Context) change.Tree {
 	return tree
 }
 
-// lookAgain looks where the tree stands after the gates, and lists the jobs that have to run for it.
-func (e *execution) lookAgain(ctx context.Context, first verdicts) (verdicts, []*Job) {
+// lookAgain looks where the tree stands after the gates, which have changed these files, and lists the jobs that have to run
+// for it.
+func (e *execution) lookAgain(ctx context.Context, first verdicts, names []string) (verdicts, []*Job) {
 	next := verdicts{view: &view{state: first.view.state}, gates: first.gates}
 	next.view.unseen = e.look(ctx, next.view)
 	s, err := e.selected(ctx, next.view)
@@ -97,9 +102,13 @@ func (e *execution) lookAgain(ctx context.Context, first verdicts) (verdicts, []
 	var jobs, due []*Job
 	jobs, next.gone = e.due(next.view, s)
 	prover := e.prover(next.view, next.view.tree)
+	sameBase := next.view.position.MergeBase == first.view.position.MergeBase
 	for _, job := range jobs {
 		i := slices.IndexFunc(first.gates, func(g GateResult) bool { return g.job.standsFor(job.ID()) })
-		if i < 0 || first.gates[i].passes() && !prover.holds(ctx, job, &first.gates[i]) {
+		switch {
+		case i >= 0 && (!first.gates[i].passes() || prover.holds(ctx, job, &first.gates[i])):
+		case i >= 0 && job.Review != nil && sameBase && len(names) > 0 && !slices.ContainsFunc(names, job.Includes): // it would be shown the same
+		default:
 			due = append(due, job)
 		}
 	}
@@ -122,24 +131,31 @@ func (p *prover) holds(ctx context.Context, job *Job, before *GateResult) bool {
 	return err == nil && before.diff == digestOf(diff)
 }
 
-// tooLate reports whether the jobs can hardly end in the time that is left, by what they took just now. What is left is
-// for the other trees of the stop. Time that an agent took away does not count.
+// tooLate reports whether the jobs can hardly end in the time that is left, by what they took just now or before. If other
+// trees have to be judged in the same time, half of it is theirs. Time that an agent took away does not count.
 func (e *execution) tooLate(ctx context.Context, first verdicts, due []*Job) bool {
 	deadline, set := ctx.Deadline()
 	if !set || e.Limit.Shortened > 0 {
 		return false
 	}
 	var inTurn, beside time.Duration
-	for i := range first.gates {
-		switch g := &first.gates[i]; {
-		case !overlaps(g.job, due):
-		case g.job.Gate().Parallel && e.Project.Config.Gauntlet.AllowParallel:
-			beside = max(beside, g.Duration)
-		default:
-			inTurn += g.Duration
+	for _, job := range due {
+		before, _ := job.Before(e.history)
+		takes := before.In
+		if i := slices.IndexFunc(first.gates, func(g GateResult) bool { return g.job.standsFor(job.ID()) }); i >= 0 {
+			takes = max(takes, first.gates[i].Duration)
+		}
+		if job.Gate().Parallel && e.Project.Config.Gauntlet.AllowParallel {
+			beside = max(beside, takes)
+		} else {
+			inTurn += takes
 		}
 	}
-	return time.Until(deadline) < max(inTurn, beside)
+	needs := max(inTurn, beside)
+	if e.Others {
+		needs *= 2
+	}
+	return time.Until(deadline) < needs
 }
 
 // overlaps reports whether one of the jobs says what the job says.
@@ -147,37 +163,42 @@ func overlaps(job *Job, others []*Job) bool {
 	return slices.ContainsFunc(others, func(other *Job) bool { return job.standsFor(other.ID()) || other.standsFor(job.ID()) })
 }
 
-// replace puts the results of gates that ran once more in the place of the first ones. One for which the time was too
-// short keeps its first result; unfinished reports whether there is one.
+// replace puts the results of gates that ran once more in the place of the first ones. One that could say nothing the second
+// time keeps its first result, and is left out if it has none; unfinished reports whether there is one.
 func (e *execution) replace(ctx context.Context, v *verdicts, second []GateResult) (unfinished bool) {
+	var ran []GateResult
 	var jobs []*Job
-	for i := range second {
-		g := &second[i]
-		jobs = append(jobs, g.job)
+	for _, g := range second {
 		k := slices.IndexFunc(v.gates, func(first GateResult) bool { return first.job.standsFor(g.Job) })
-		if k < 0 {
-			continue
-		}
-		first := v.gates[k]
+		silent := e.saysNothing(ctx, &g)
+		unfinished = unfinished || silent
 		switch {
-		case g.Outcome == GateProven:
-			*g = first // it ran in this run, and had passed on this tree before
-		case e.isCutOff(ctx, g):
-			*g, unfinished = first, true
+		case k < 0 && silent:
+			continue
+		case k < 0:
+		case silent:
+			cost := v.gates[k].Cost.Plus(g.Cost)
+			g = v.gates[k]
+			g.Cost = cost
+		case g.Outcome == GateProven: // it ran in this run, and had passed on this tree before
+			job := g.job
+			g = v.gates[k]
+			g.job = job
 		default:
-			g.Cost = first.Cost.Plus(g.Cost)
+			g.Cost = v.gates[k].Cost.Plus(g.Cost)
 		}
+		ran, jobs = append(ran, g), append(jobs, g.job)
 	}
 	kept := slices.DeleteFunc(slices.Clone(v.gates), func(g GateResult) bool { return overlaps(g.job, jobs) })
-	v.gates = append(kept, second...)
+	v.gates = append(kept, ran...)
 	slices.SortStableFunc(v.gates, func(a, b GateResult) int { return a.job.compare(b.job) })
 	return unfinished
 }
 
-// isCutOff reports whether a gate was kept from saying anything by the end of the run's time, which no setting has shortened.
-func (e *execution) isCutOff(ctx context.Context, g *GateResult) bool {
-	return errors.Is(ctx.Err(), context.DeadlineExceeded) && !e.robbed(ctx) &&
-		(g.unseen || g.Outcome == GateCouldNotRun || g.Outcome == GateNotStarted)
+// saysNothing reports whether a gate that ran once more has said nothing of the work. If settings have shortened the time, a
+// gate that it cut off has failed.
+func (e *execution) saysNothing(ctx context.Context, g *GateResult) bool {
+	return !e.robbed(ctx) && (g.unseen || g.Outcome == GateCouldNotRun || g.Outcome == GateNotStarted)
 }
 
 // tellOfWriters tells the person if the tree has changed once more, so that the passes do not hold for it.

@@ -143,3 +143,58 @@ func TestE7ATreeThatAGateMakesUnreadable(t *testing.T) {
 	s.write("f", "1")
 	s.want(Failed, "check:.:t")
 }
+
+// A review that a run before has passed is not asked again because a gate has written elsewhere.
+func TestE11AProvenReviewIsNotAskedForAnotherFile(t *testing.T) {
+	t.Parallel()
+	s := reviewed(t, oneReview+"    checks:\n      - {name: report, command: test -e $ASKS.ok && echo x > ../other}\n")
+	s.answer(allGood)
+	s.want(Failed, "check:src:report")
+	must(t, os.WriteFile(filepath.Join(s.state, "asks.ok"), nil, 0o600))
+	s.want(Passed)
+	if s.asks() != 1 {
+		t.Errorf("the reviewer was asked %d times", s.asks())
+	}
+}
+
+// A gate that passed and could not run again has still passed.
+func TestE11APassStandsIfTheGateCannotRunAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "entry_points:\n  - path: .\n    checks:\n      - {name: t, command: test ! -e report || exit 127}\n      - {name: u, command: touch report}\n")
+	s.write("f", "1")
+	r := s.want(Passed)
+	if told := strings.Join(r.Told, "\n"); !strings.Contains(told, "not all of them could run again") {
+		t.Errorf("told %q", told)
+	}
+}
+
+// A gate that what another one has written leads to, and that there is no time for, has not failed.
+func TestE11TooLittleTimeForAGateThatAppliesOnlyNow(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "entry_points:\n  - path: a\n    checks:\n      - {name: late, command: exec sleep 600}\n  - path: b\n    checks:\n      - {name: generate, command: echo x > ../a/made}\n")
+	s.write("b/f", "1")
+	s.write("a/f", "1")
+	s.git("add", "a")
+	s.git("commit", "-qm", "a")
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	r := Execute(ctx, s.options())
+	if told := strings.Join(r.Told, "\n"); r.Status != Passed || !strings.Contains(told, "too little time") {
+		t.Errorf("%s, told %q", r.Status, told)
+	}
+}
+
+// Half of the time that is left is for the other trees of a stop.
+func TestE11OtherTreesNeedTime(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, oneCheck("sleep 3; touch report"))
+	s.write("f", "1")
+	o := s.options()
+	o.Others = true
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	if r := Execute(ctx, o); !strings.Contains(strings.Join(r.Told, "\n"), "too little time") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -55,7 +55,9 @@ func (e *execution) archive(r *Result) {
 		r.Notes = append(r.Notes, fmt.Sprintf("cannot archive the logs: %v", err))
 		return
 	}
-	r.ConsoleLogPath = e.logs.Archived(r.ConsoleLogPath)
+	if r.ConsoleLogPath != "" {
+		r.ConsoleLogPath = e.logs.Archived(r.ConsoleLogPath)
+	}
 	for i := range r.Gates {
 		g := &r.Gates[i]
 		if filepath.Dir(g.Log) == e.logs.Path() {

@@ -51,7 +51,8 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 		if !gated(tree.Project, call.Global) {
 			continue
 		}
-		v := k.judge(ctx, call, tree, i > 0)
+		others := slices.ContainsFunc(call.Trees[i+1:], func(other keeper.Tree) bool { return gated(other.Project, call.Global) })
+		v := k.judge(ctx, call, tree, i > 0, others)
 		trees, cost = append(trees, v.Trees...), cost.Plus(v.Cost)
 		if v.Trees, v.Cost = trees, cost; v.Blocks() {
 			return v
@@ -63,13 +64,13 @@ func (k Keeper) Judge(ctx context.Context, call *keeper.Call) keeper.Verdict {
 	return v
 }
 
-// judge looks at one tree.
-func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree, elsewhere bool) keeper.Verdict {
+// judge looks at one tree. After it others may have to be judged in the same time.
+func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree, elsewhere, others bool) keeper.Verdict {
 	stop := Stop{
 		Options: Options{
 			Project: tree.Project, StateDir: k.StateDir, Global: call.Global, Environ: call.Env, Now: k.Now,
 			Baseline: tree.Baseline, Found: tree.Found, Red: tree.Red, Since: tree.Since, Prompt: call.Prompt,
-			Plan: call.Payload.Common().PermissionMode == "plan",
+			Plan: call.Payload.Common().PermissionMode == "plan", Others: others,
 		},
 		Active:    call.BlockedBefore,
 		Shortened: call.Shortened,
