@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -320,7 +319,7 @@ func UnitPath(getenv func(string) string) (string, error) {
 	// The XDG specification says that a relative value is to be ignored.
 	dir := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
-		home := cmp.Or(getenv("HOME"), paths.UserHome())
+		home := getenv("HOME")
 		if home == "" {
 			return "", errors.New("cannot find the directory for systemd units: HOME is not set")
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
-	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // there is the request for a start on another machine. It knows the project by its name, and has its own
@@ -51,8 +50,8 @@ func (o *startOptions) projectsThere(ctx context.Context, p *Daemon, _ []string)
 // isDir reports whether a path of the configuration, which may begin with ~/, is that directory.
 func isDir(path, dir string) bool {
 	if below, found := strings.CutPrefix(path, "~/"); found {
-		home := paths.Home(os.Getenv)
-		if home == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
 			return false
 		}
 		path = filepath.Join(home, below)

@@ -122,7 +122,7 @@ func (o *initOptions) prepare(h *here.Place) (exists bool, err error) {
 	if h.GlobalErr != nil {
 		return false, fmt.Errorf("fix the global config first:\n%w", h.GlobalErr)
 	}
-	if !h.HasProject && (h.Root == filepath.Dir(h.Root) || h.Root == paths.Home(os.Getenv)) {
+	if home, _ := os.UserHomeDir(); !h.HasProject && (h.Root == filepath.Dir(h.Root) || h.Root == home) {
 		return false, term.WithHint(fmt.Errorf("%s is not a project: everything below it would be part of it", h.Root), "change to the project's directory first")
 	}
 
@@ -239,8 +239,8 @@ func plan(h *here.Place, to target, exists bool, first firstConfig) string {
 
 // brief is a path in as few characters as tell a person which one it is.
 func brief(h *here.Place, path string) string {
-	home := paths.Home(os.Getenv)
-	if rel, inHome := strings.CutPrefix(path, home+string(filepath.Separator)); home != "" && inHome && h.Short(path) == path {
+	home, err := os.UserHomeDir()
+	if rel, inHome := strings.CutPrefix(path, home+string(filepath.Separator)); err == nil && inHome && h.Short(path) == path {
 		return filepath.Join("~", rel)
 	}
 	return h.Short(path)

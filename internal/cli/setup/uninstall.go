@@ -393,18 +393,16 @@ func (u *uninstallation) listGlobal() {
 
 // removeEmpty removes directories below the home directory in which nothing is left.
 func removeEmpty(dir string) {
-	home := paths.Home(os.Getenv)
-	for home != "" && dir != home && strings.HasPrefix(dir, home+string(filepath.Separator)) {
-		if os.Remove(dir) != nil { // something else is in it
-			return
-		}
+	home, err := os.UserHomeDir()
+	for err == nil && dir != home && strings.HasPrefix(dir, home+string(filepath.Separator)) {
+		err = os.Remove(dir) // fails when something else is in it
 		dir = filepath.Dir(dir)
 	}
 }
 
 // isOurState refuses a directory that a wrong variable names: one that others use too.
 func isOurState(dir string) error {
-	home := paths.Home(os.Getenv)
+	home, _ := os.UserHomeDir()
 	cwd, _ := os.Getwd()
 	for _, inside := range []string{home, cwd} {
 		if rel, err := filepath.Rel(dir, inside); inside != "" && err == nil && filepath.IsLocal(rel) {

@@ -384,10 +384,10 @@ func TestBrokenStderr(t *testing.T) {
 	}
 }
 
-// In a home that is none there is no place for a state.
+// Without a home there is no place for a state.
 func TestNoHome(t *testing.T) {
 	d := newDesk(t)
-	d.stop.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=/dev/null"}
+	d.stop.Environ = []string{"PATH=" + os.Getenv("PATH")}
 	var stderr bytes.Buffer
 	k := &Keeper{StateDir: filepath.Join(d.dir, "state"), Now: time.Now, Stderr: &stderr}
 	got := k.Decide(t.Context(), d.stop)

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"os/user"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func imposed(given []string, started func() []string) map[string]*string {
 	case !known: // settings that we cannot read may set anything
 		names = ownIn(given)
 	}
-	for name, value := range settings.UserEnvironment(ConfigDir(person)) {
+	for name, value := range settings.UserEnvironment(configDir(person)) {
 		person = append(person, name+"="+value)
 	}
 
@@ -41,7 +42,7 @@ func imposed(given []string, started func() []string) map[string]*string {
 	for _, name := range names {
 		value, set := environ.Lookup(person, name)
 		if !set && isHome(name) {
-			value = paths.UserHome()
+			value = home()
 			set = value != ""
 		}
 		switch {
@@ -90,4 +91,21 @@ func without(given, names []string) []string {
 	return environ.Without(given, func(name string) bool { return slices.Contains(names, name) })
 }
 
+// configDir is ConfigDir where a project's settings may have hidden the home directory.
+func configDir(person []string) string {
+	if dir := ConfigDir(person); dir != "" {
+		return dir
+	}
+	return ConfigDir(append(slices.Clone(person), "HOME="+home(), "USERPROFILE="+home()))
+}
+
 func isHome(name string) bool { return name == "HOME" || name == "USERPROFILE" }
+
+// home is the user's home as the system knows it; empty where it does not.
+func home() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}

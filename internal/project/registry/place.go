@@ -1,12 +1,10 @@
 package registry
 
 import (
-	"cmp"
 	"path/filepath"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/environ"
-	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 // File is the path of a file that the registry in that directory names. One that is
@@ -31,7 +29,7 @@ func Program(configDir, name string, env []string) (path string, found bool) {
 
 // atHome is a path with the home directory in place of ~, where there is one.
 func atHome(path string, env []string) string {
-	home := cmp.Or(environ.Get(env, "HOME"), paths.UserHome())
+	home := environ.Get(env, "HOME")
 	if below, found := strings.CutPrefix(path, "~/"); found && home != "" {
 		return filepath.Join(home, below)
 	}

@@ -3,8 +3,6 @@ package registry
 import (
 	"path/filepath"
 	"testing"
-
-	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 func TestFile(t *testing.T) {
@@ -19,7 +17,7 @@ func TestFile(t *testing.T) {
 		{"../a", at, filepath.Join(filepath.Dir(dir), "a")},
 		{filepath.Join(home, "a"), nil, filepath.Join(home, "a")},
 		{"~/keys/a", at, filepath.Join(home, "keys", "a")},
-		{"~/a", nil, filepath.Join(paths.UserHome(), "a")},
+		{"~/a", nil, filepath.Join(dir, "~", "a")},
 		{"~a", at, filepath.Join(dir, "~a")},
 	} {
 		if got := File(dir, tt.name, tt.env); got != tt.want {

@@ -6,7 +6,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 )
+
+// Home is the person's home directory, as os.UserHomeDir knows it; empty where none is known.
+func Home(getenv func(name string) string) string {
+	if runtime.GOOS == "windows" {
+		return getenv("USERPROFILE")
+	}
+	return getenv("HOME")
+}
 
 // StateDir is the directory for everything stopgate writes for itself.
 func StateDir() (string, error) { return StateDirOf(os.Getenv) }
@@ -31,8 +40,8 @@ func StateDirOf(getenv func(name string) string) (string, error) {
 
 // GlobalConfig is the user's own configuration file.
 func GlobalConfig() (string, error) {
-	home := Home(os.Getenv)
-	if home == "" {
+	home, err := os.UserHomeDir()
+	if err != nil {
 		return "", errors.New("no global config: set HOME")
 	}
 	return filepath.Join(home, ".config", "agent-gauntlet", "config.yml"), nil
