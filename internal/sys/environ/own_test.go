@@ -42,7 +42,7 @@ var others = map[string]string{
 
 // notVariables are other words in our source that look like variables.
 var notVariables = []string{
-	"MERGE_HEAD", "GIT_", "GIT_WORK_TREE", "GIT_COMMITTER_IDENT", // a file of git's, what git gets of ours, and what it is asked for
+	"MERGE_HEAD", "MERGE_AUTOSTASH", "GIT_", "GIT_WORK_TREE", "GIT_COMMITTER_IDENT", // files of git's, what git gets of ours, and what it is asked for
 	"AGENT_ID", "AGENT_TRANSCRIPT_PATH", "AGENT_TYPE", "CONFIG_DIR", "HOOK_EVENT", "SESSION_ID", "TRANSCRIPT_PATH", // behind CONCLAUDE_
 	"INTERVAL_MINUTES", "VERIFY_FIXES", // behind GAUNTLET_STOP_HOOK_
 	"SG_", "SGV_", // streams of a fleet
