@@ -298,9 +298,9 @@ func TestAsideWithin(t *testing.T) {
 		session func(r *gittest.Repo)
 		want    []string
 	}{
-		"nothing":      {session: func(*gittest.Repo) {}},
-		"a build":      {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
-		"a stash":      {func(r *gittest.Repo) { r.Write("module/m", "2"); r.Git("-C", "module", "stash", "--quiet") }, []string{"a stash in module (git stash list)"}},
+		"nothing": {session: func(*gittest.Repo) {}},
+		"a build": {session: func(r *gittest.Repo) { r.Write("module/ignored", "") }},
+		"a stash": {func(r *gittest.Repo) { r.Write("module/m", "2"); r.Git("-C", "module", "stash", "--quiet") }, []string{"a stash in module (git stash list)"}},
 		"an autostash": {func(r *gittest.Repo) {
 			module := gittest.At(t, r.Path("module"))
 			module.Write("m", "2")
