@@ -72,12 +72,12 @@ type Terminal struct {
 	Session string `json:"session"`
 }
 
-// Terminal is where Claude Code is to be seen; none where the agent is no client.
+// Terminal is the tmux session that shows the agent; the error is fs.ErrNotExist where the agent is a plain process.
 func (d Dir) Terminal() (Terminal, error) {
 	return parse[Terminal](d, "terminal.json")
 }
 
-// SetTerminal puts on record where Claude Code is to be seen.
+// SetTerminal records the tmux session that shows the agent.
 func (d Dir) SetTerminal(t Terminal) error { return d.durable(t, "terminal.json") }
 
 // Last is what the agent said last, for whoever decides.

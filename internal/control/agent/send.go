@@ -354,11 +354,11 @@ func (m *message) takeBack() {
 	m.log(err)
 }
 
-// claudeEnd is why a queue is over whose Claude Code has ended.
+// claudeEnd is why a queue ended with its Claude Code process.
 const claudeEnd = "the end of Claude Code"
 
-// endQueue ends the queue of a client that has ended: no hook moves it on any more. Nobody
-// is told: whoever waits for Claude Code knows of its end.
+// endQueue ends the queue of an agent that has ended: no hook will move it on. It notifies
+// nobody, because the daemon already knows that the agent has ended.
 func (c Terminals) endQueue(agent string) {
 	at, err := c.terminal(agent)
 	queues := queue.NewStore(c.Errands.StateDir)

@@ -104,8 +104,8 @@ type meaning struct {
 // input is what a record means for an owner, which has an agent. The id is that of the
 // call, so that what is read twice is one input.
 //
-// A session's end is no exit, since Claude Code may go on in another one: which, its hook
-// says. That its process has ended is told by whoever waits for it.
+// The end of a session is not the end of the agent: Claude Code may continue in another session, which its next hook
+// names. The wait for the process reports its exit.
 func (m meaning) input(r *event.Record, o *engine.Owner) (in engine.Input, ok bool) {
 	what := m.heard(r, o)
 	if r.Kind == event.Emitted {

@@ -142,12 +142,13 @@ func (e *execution) run(ctx context.Context) Result {
 	}
 }
 
-// isPartOf reports whether a gate of somebody's run has started us.
+// isPartOf reports whether a gate of that run started this process.
 func (e *execution) isPartOf(run logdir.Owner) bool {
 	return run != (logdir.Owner{}) && slices.Contains(e.Environ, runMark(run))
 }
 
-// within is the result for an agent that a gate has started. The run cannot end before the gate, which waits for the agent.
+// within is the result for an agent that a gate started. To wait for the run would be a deadlock: it waits for the gate, and
+// the gate for the agent.
 func within() Result {
 	r := said(LockExists, "A gate of the run that is in progress has started this session; nothing was checked for it.")
 	r.spared = notJudged("it is part of another run")
@@ -291,7 +292,7 @@ type view struct {
 	chosen   *selection   // what the changes lead to; nil before anyone asked
 	look     *ledger.Look // to be remembered; nil where the ledger has it
 	outside  string       // likewise, see ledger.Look
-	after    *change.Tree // as it is after the run; nil where nobody has looked yet
+	after    *change.Tree // the tree after the run; nil before lookAfter
 	unseen   error        // why the tree could not be looked at; then everything counts as changed
 }
 

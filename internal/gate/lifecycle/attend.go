@@ -36,9 +36,9 @@ func (k *Keeper) Attends(call *keeper.Call) bool {
 	return asks && a.owns(payload.SessionID)
 }
 
-// Attend puts what an agent's client asks to a person, by way of the daemon, and adds the
-// person's answer to the answer that is given to Claude Code. It waits until there is one, or
-// until nobody needs one any more, or until ctx ends: then Claude Code's own dialog stays.
+// Attend passes an agent's question to a person through the daemon, and adds the person's answer to the hook's
+// answer. It waits until the person answers, until the question is settled elsewhere, or until ctx ends: then the dialog of
+// Claude Code stays open.
 func (k *Keeper) Attend(ctx context.Context, call *keeper.Call, answer hook.Answer) (hook.Answer, keeper.Verdict) {
 	a, _ := k.agentOf(call) // as Attends has seen
 	payload := call.Payload.(*hook.PermissionRequestPayload)
@@ -178,8 +178,8 @@ func (p *prompt) gone() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// failed leaves Claude Code's own dialog as it is. The daemon is told that nobody waits here
-// any more, and the person where nothing could be asked at all.
+// failed leaves the dialog of Claude Code open. It tells the daemon that this hook has stopped waiting, and tells the
+// person if the question could not be asked at all.
 func (p *prompt) failed(answer hook.Answer, why error) (hook.Answer, keeper.Verdict) {
 	v := keeper.Verdict{Status: "withdrawn", Summary: why.Error()}
 	if errors.Is(why, errSettled) || errors.Is(why, errNotTaken) {

@@ -104,9 +104,9 @@ func (u *toolUse) use(message, id string) {
 // noticeEvery is how often the transcript is looked at while somebody waits.
 const noticeEvery = time.Second
 
-// lookout finds out why nobody needs an answer any more; nil while somebody does. Claude Code
-// tells no hook that a person has answered its own dialog, but its conversation goes on
-// then; and a client that was killed, and older ones that end, leave their hooks alone.
+// lookout returns a function that says why the question is settled; nil while it is open. Claude Code calls no hook when a
+// person has answered its own dialog, but its transcript then goes on. A Claude Code process that is killed, and
+// an older version that exits, leaves its hooks running.
 func (p *prompt) lookout(payload *hook.PermissionRequestPayload) func() error {
 	parent := p.keeper.Parent()
 	use := newToolUse(payload, p.asked.Type)
