@@ -61,7 +61,7 @@ func (e *execution) settled(ctx context.Context, first verdicts) verdicts {
 		if ctx.Err() != nil {
 			e.tellOfLateness(names)
 		} else {
-			e.tell("%s, and not all of them could run again: not every gate has seen what is there now", changedWhile(names))
+			e.tell("%s, and not all of them could run again: not every gate has checked the current files", changedWhile(names))
 		}
 		e.seen, e.own = seen, own
 		next.view, first.view.after = first.view, nil
@@ -217,7 +217,7 @@ func (e *execution) tellOfWriters(ctx context.Context, v verdicts) {
 	prover := e.prover(v.view, after)
 	for i := range v.gates {
 		if g := &v.gates[i]; g.passes() && !prover.holds(ctx, g.job, g) {
-			e.tell("%s, and again when they ran once more: no gate has seen what is there now; have git ignore what gates write, or let them check without writing", changedWhile(names))
+			e.tell("%s, and again when they ran once more: no gate has checked the current files; let git ignore what gates write, or use checks that write nothing", changedWhile(names))
 			return
 		}
 	}
@@ -225,7 +225,7 @@ func (e *execution) tellOfWriters(ctx context.Context, v verdicts) {
 
 // tellOfLateness tells the person that the gates could not judge what is there now.
 func (e *execution) tellOfLateness(names []string) {
-	e.tell("%s, and there was too little time to run them again: no gate has seen what is there now; %s", changedWhile(names), e.Limit.Advice())
+	e.tell("%s, and there was too little time to run them again: no gate has checked the current files; %s", changedWhile(names), e.Limit.Advice())
 }
 
 // tell adds to what the person hears, whatever the outcome.

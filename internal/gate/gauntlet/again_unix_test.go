@@ -198,3 +198,14 @@ func TestE11OtherTreesNeedTime(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A pass names no console log that a gate has removed.
+func TestE7APassNamesNoLogThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, oneCheck("rm -rf gauntlet_logs"))
+	s.write("f", "1")
+	r := s.want(Passed)
+	if info, err := os.Stat(r.ConsoleLogPath); r.ConsoleLogPath != "" && (err != nil || !info.Mode().IsRegular()) {
+		t.Errorf("it names %s", r.ConsoleLogPath)
+	}
+}
