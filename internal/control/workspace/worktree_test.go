@@ -542,33 +542,44 @@ func TestARemovalThatIsCutOff(t *testing.T) {
 	s.nothingLeft()
 }
 
+// wrapGit has the workspaces call a git that runs some lines before it lists worktrees. %[1]s in them is the directory that
+// it lies in.
+func (s *scene) wrapGit(lines string) (dir string) {
+	s.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		s.Fatal(err)
+	}
+	dir = s.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *worktree*list*)\n"+lines+"\n;; esac\nexec %[2]s \"$@\"\n", dir, git)
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755); err != nil {
+		s.Fatal(err)
+	}
+	s.all.environ = append(s.all.environ, "PATH="+dir+":"+os.Getenv("PATH"))
+	return dir
+}
+
+// Without a list of the worktrees it is unknown whether a person has locked one: it stays.
+func TestAWorktreeThatIsNotListedStays(t *testing.T) {
+	s := newScene(t)
+	s.make()
+	s.wrapGit("echo 'fatal: it is broken' >&2; exit 128 # %[1]s")
+	if removed := s.remove(); !strings.Contains(removed.Kept, "it is unknown whether work would be lost") || !strings.Contains(removed.Kept, "it is broken") {
+		t.Errorf("%+v", removed)
+	}
+}
+
 // Git lists no worktree while another process removes one. That says nothing of this one: whether a person has locked
 // it is asked again.
 func TestAnotherProcessRemovesAWorktree(t *testing.T) {
 	for _, missing := range []string{".git/worktrees", ".git/worktrees/other"} {
 		s := newScene(t)
 		s.make()
-		git, err := exec.LookPath("git")
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		script := fmt.Sprintf(`#!/bin/sh
-case "$*" in
-*worktree*list*)
-	if ! test -e %[1]s/once; then
-		: > %[1]s/once
-		echo "fatal: Invalid path '%[2]s': No such file or directory" >&2
-		exit 128
-	fi ;;
-esac
-exec %[3]s "$@"
-`, dir, s.repo.Path(missing), git)
-		if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		s.all.environ = append(s.all.environ, "PATH="+dir+":"+os.Getenv("PATH"))
-
+		dir := s.wrapGit(`if ! test -e %[1]s/once; then
+	: > %[1]s/once
+	echo "fatal: Invalid path '` + s.repo.Path(missing) + `': No such file or directory" >&2
+	exit 128
+fi`)
 		s.repo.Git("worktree", "lock", "--reason", "mine", s.task.Dir)
 		if removed := s.remove(); removed.Kept != "it is locked: mine" {
 			t.Errorf("%s: %+v", missing, removed)

@@ -109,7 +109,7 @@ func TestE11ATreeThatGatesAlwaysChangeIsTold(t *testing.T) {
 	const always = "{name: report, command: echo r >> $RUNS; echo r >> report}"
 	s := newWriters(t, "", always, "{name: t, command: echo t >> $RUNS}")
 	write(t, s.path("g"), "1")
-	wantAllow(t, s.stop(nil), "the tree changed while the gates ran (report), and again", "have git ignore")
+	wantAllow(t, s.stop(nil), "the tree changed while the gates ran (report), and again", "let git ignore")
 	if got := s.ran(); got != "rtrt" {
 		t.Errorf("the gates ran %q, want twice each", got)
 	}
