@@ -352,6 +352,17 @@ func TestE20AMergeWithARename(t *testing.T) {
 	}
 }
 
+// A colleague changed the file that the person had given another name. Without the person's commit it is back, and new.
+func TestE20AResetThatUndoesARename(t *testing.T) {
+	b := newBoth(t, "sub", onTop)
+	b.Git("mv", "sub/tests/a", "sub/tests/b")
+	b.Commit("the person's name for it")
+	b.begin("sub")
+	b.p.Project.Config.Protect.New = true
+	b.Git("reset", "-q", "--hard", origin)
+	want(t, b.p, "tests/a added", "tests/b deleted")
+}
+
 // Nothing is written into the repository to find out.
 func TestE20AMergeIsLookedAtWithoutATrace(t *testing.T) {
 	b := newBoth(t, "sub", onTop)
