@@ -363,6 +363,24 @@ func TestE20AResetThatUndoesARename(t *testing.T) {
 	want(t, b.p, "tests/a added", "tests/b deleted")
 }
 
+// The person weakened the file for a while and took that back. That a rebase took over a commit in which it was strong
+// does not make the one after that the last word.
+func TestE20ARebaseWithoutThePersonsLastCommit(t *testing.T) {
+	b := &both{Repo: gittest.New(t), t: t}
+	b.Write("tests/a", "assert total == 0\n", "src", "1\n")
+	b.Commit("base")
+	b.Git("branch", "theirs")
+	b.theirs("src", "theirs\n")
+	for _, text := range []string{stronger, weaker, stronger} {
+		b.Write("tests/a", text)
+		b.Commit("the person's")
+	}
+	b.begin(".")
+	b.Git("reset", "-q", "--hard", "HEAD~1")
+	b.Git("rebase", "-q", origin)
+	want(t, b.p, "tests/a changed")
+}
+
 // Nothing is written into the repository to find out.
 func TestE20AMergeIsLookedAtWithoutATrace(t *testing.T) {
 	b := newBoth(t, "sub", onTop)
