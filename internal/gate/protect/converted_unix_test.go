@@ -299,3 +299,28 @@ func TestE20WhatGitConvertsInASubmodule(t *testing.T) {
 	b.Write("lib/tests/a", "weak\n")
 	want(t, b.p, "lib/tests/a changed")
 }
+
+// An agent's commit in a submodule that takes a file over is the agent's, as in the project itself: the project around
+// it names another one.
+func TestE20ASubmoduleWithACommitOfTheSession(t *testing.T) {
+	inner := gittest.New(t)
+	inner.Write("tests/a", "1\n")
+	inner.Commit("one")
+	b := &both{Repo: gittest.New(t), t: t}
+	b.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.Dir, "lib")
+	b.Commit("base")
+	b.Git("branch", "theirs")
+	module := gittest.At(t, b.Path("lib"))
+	b.begin(".")
+
+	inner.Write("tests/a", "2\n")
+	next := inner.Commit("two")
+	b.push("theirs", func(other *gittest.Repo) { other.Git("update-index", "--cacheinfo", "160000,"+next+",lib") })
+	b.Git("merge", "-q", "--ff-only", origin)
+	module.Git("fetch", "-q")
+	module.Git("checkout", "-q", next, "--", "tests/a")
+	module.Git("commit", "-q", "-m", "mine")
+	want(t, b.p, "lib/tests/a changed")
+	module.Git("checkout", "-q", next)
+	want(t, b.p)
+}
