@@ -324,3 +324,41 @@ func TestE20ASubmoduleWithACommitOfTheSession(t *testing.T) {
 	module.Git("checkout", "-q", next)
 	want(t, b.p)
 }
+
+// Of a file that was pulled its mode counts too, unless the session found it with that, as on a file system that has no
+// modes. Of one that others deleted nothing is theirs.
+func TestE20WhatBecomesOfAPulledFile(t *testing.T) {
+	runs := func(b *both) { check(t, os.Chmod(b.Path("tests/a"), 0o755)) }
+	for name, tt := range map[string]struct {
+		before, after func(b *both)
+		want          []string
+	}{
+		"as it came":                       {nil, nil, nil},
+		"executable":                       {nil, runs, []string{"tests/a changed"}},
+		"executable as before":             {runs, runs, nil},
+		"deleted":                          {nil, func(b *both) { b.Remove("tests/a") }, []string{"tests/a deleted"}},
+		"one that they deleted is another": {nil, func(b *both) { b.Write("tests/old", "2\n") }, []string{"tests/old changed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &both{Repo: gittest.New(t), t: t}
+			b.Git("config", "core.autocrlf", "true") // git has other bytes
+			b.Git("config", "core.fileMode", "false")
+			b.Write("tests/a", "1\n", "tests/old", "1\n")
+			b.Commit("base")
+			b.Git("branch", "theirs")
+			b.push("theirs", func(other *gittest.Repo) {
+				other.Write("tests/a", "2\n")
+				other.Remove("tests/old")
+			})
+			if tt.before != nil {
+				tt.before(b)
+			}
+			b.begin(".")
+			b.Git("merge", "-q", "--ff-only", origin)
+			if tt.after != nil {
+				tt.after(b)
+			}
+			want(t, b.p, tt.want...)
+		})
+	}
+}
