@@ -76,6 +76,15 @@ func TestE13WhatComesAndGoesIsNotWork(t *testing.T) {
 			},
 			want: []string{"d/f"},
 		},
+		"a file that a sparse checkout shows again, by a filter of the session": {
+			before: sparse,
+			session: func(r *gittest.Repo) {
+				r.Git("config", "filter.x.smudge", "echo weak")
+				r.Write(".git/info/attributes", "d/f filter=x\n")
+				r.Git("sparse-checkout", "disable")
+			},
+			want: []string{"d/f"},
+		},
 		"a file that is deleted beside a sparse checkout": {
 			before:  sparse,
 			session: func(r *gittest.Repo) { r.Remove("e/f") },
