@@ -90,6 +90,32 @@ func TestWarningsMakeATreeInexact(t *testing.T) {
 	}
 }
 
+// What git says of a repository within the tree counts for the whole. Where files may be missing that nothing stands for,
+// the tree cannot be told from others.
+func TestWarningsOfARepositoryWithinMakeATreeInexact(t *testing.T) {
+	const folder, other = "warning: could not open directory 'x/': Permission denied", "warning: something else"
+	for name, test := range map[string]struct {
+		own, within, why string
+		marked           bool
+	}{
+		"a folder":                              {"", folder, folder, true},
+		"anything else":                         {"", other, other, false},
+		"a folder, and anything else around it": {other, folder, other, false},
+		"anything else, and a folder around it": {folder, other, folder, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := small(t)
+			r.Write("in/f", "1\n")
+			r.Git("init", "--quiet", "in")
+			r.Env = gittest.Wrap(t, r.Env, `case "$PWD" in */in) says="`+test.within+`";; *) says="`+test.own+`";; esac
+				[ -z "$says" ] || echo "$says" >&2; exec "$GIT" "$@"`)
+			if got := tree(t, open(t, r)); got.Why != test.why || got.Known() != "" || (got.Mark() != "") != test.marked {
+				t.Errorf("why: %q, mark: %q", got.Why, got.Mark())
+			}
+		})
+	}
+}
+
 func TestOddNames(t *testing.T) {
 	odd := []string{"a b", "new\nline", "quote\"d", "ta\tb", "back\\slash", "ü", "-dash", "star*", ":colon", strings.Repeat("n", 255)}
 	if runtime.GOOS != "darwin" { // which refuses such names
