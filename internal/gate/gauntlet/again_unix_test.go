@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/project/config"
 )
 
@@ -182,6 +183,59 @@ func TestE11TooLittleTimeForAGateThatAppliesOnlyNow(t *testing.T) {
 	r := Execute(ctx, s.options())
 	if told := strings.Join(r.Told, "\n"); r.Status != Passed || !strings.Contains(told, "too little time") {
 		t.Errorf("%s, told %q", r.Status, told)
+	}
+}
+
+// Where the gates could not judge what one of them has written, the session goes on from the tree that they did judge, and
+// what the gate has written is not taken for the session's.
+func TestE11TheSessionGoesOnFromWhatWasJudged(t *testing.T) {
+	const once = "test -e $ONCE || { touch $ONCE; echo 2 >../b/report; }"
+	for name, test := range map[string]struct {
+		checks, told string
+		others       bool
+	}{
+		"it could not run again": {"{name: t, command: test $(cat ../b/report) = 1 || exit 127}\n      - {name: u, command: '" + once + "'}", "not all of them could run again", false},
+		"too little time":        {"{name: t, command: 'test -e $ONCE || sleep 3; " + once + "'}", "too little time", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "")
+			command, count := s.counter()
+			s.env = append(s.env, "ONCE="+filepath.Join(s.state, "once"))
+			s.write(".gauntlet/config.yml", "entry_points:\n  - path: a\n    checks:\n      - "+test.checks+"\n  - path: b\n    checks:\n      - {name: c, command: '"+command+"'}\n")
+			s.write("a/f", "1\n")
+			s.write("b/f", "1\n")
+			s.commit()
+			s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+			s.write("theirs", "1\n")
+			s.commit()
+			s.git("branch", "theirs")
+			s.git("reset", "-q", "--hard", "HEAD~1")
+			s.write("b/report", "1\n") // the person's, and not committed
+			o := s.options()
+			o.Baseline = KeepTree(t.Context(), o.Project, s.state, s.env, o.Now, change.Baseline{}).Tree
+
+			s.write("a/f", "2\n")
+			o.Others = test.others
+			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+			defer cancel()
+			first := Execute(ctx, o)
+			if told := strings.Join(first.Told, "\n"); first.Status != Passed || !strings.Contains(told, test.told) {
+				t.Fatalf("%s, told %q", first.Status, told)
+			}
+			before := count()
+
+			// A pull, and nothing by the session.
+			s.write("b/report", "1\n")
+			s.git("merge", "-q", "--ff-only", "theirs")
+			s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+			o = s.options()
+			o.Baseline = first.Tree
+			wantResult(t, Execute(t.Context(), o), Passed)
+			if more := count() - before; more != 0 {
+				t.Errorf("the gate of a file that the session has not touched ran %d times", more)
+			}
+		})
 	}
 }
 
