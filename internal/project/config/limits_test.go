@@ -88,6 +88,16 @@ func staircase(depth int) string {
 	return b.String()
 }
 
+// What is not read because of aliases is not said to be at fault.
+func TestAfterTooManyAliasesNothingElseIsAtFault(t *testing.T) {
+	racetest.Skip(t)
+	rules := strings.NewReplacer("hooks:\n  Stop:", "deny:", "run: a", "tools: Write").Replace(bomb())
+	_, err := ParseProject("config.yml", []byte(rules+"    - {tools: Bash}\n"))
+	if want := "config.yml:3:27: the aliases expand to more than 50000 values"; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
 // bomb is a mapping that merges ten copies of one that merges ten copies, and
 // so on.
 func bomb() string {
