@@ -42,6 +42,16 @@ func TestTheReasonIsShort(t *testing.T) {
 	})
 }
 
+// However long a command is, the project's own words about it are said first, and both ends of the command.
+func TestALongCommandLeavesRoomForTheProjectsWords(t *testing.T) {
+	command := config.Command{Run: "first " + strings.Repeat("é", 900) + " last", Message: "Run make fmt, " + strings.Repeat("and so on ", 90)}
+	text := reason([]run{{Command: command, Result: process.Result{Code: 1, Tail: "a.go\n"}}})
+	words, what, _ := strings.Cut(text, "\n\n")
+	if !strings.HasPrefix(words, "Run make fmt, and so on and so on") || !strings.HasPrefix(what, "stopgate: `first é") || !strings.HasSuffix(what, "é last` failed: exit 1\na.go\n") {
+		t.Errorf("it says %q", text)
+	}
+}
+
 // What a command prints reaches no terminal as it is.
 func TestOutputIsMadeHarmless(t *testing.T) {
 	for name, r := range map[string]run{
