@@ -378,6 +378,10 @@ func TestP5IdlenessAfterAStopThatWasTold(t *testing.T) {
 			w.stop("p0", "Done.")
 			w.stop("p1", "")
 		}, []wake.Kind{wake.Stop, wake.Idle}},
+		{"a damaged queue that is found by a turn that a person interrupts", func(s *scene, w *window) {
+			s.write(mainSession, "{")
+			w.prompt("p1", "go on")
+		}, []wake.Kind{wake.QueueFailed, wake.Idle}},
 		{"a client that is started anew", func(_ *scene, w *window) {
 			w.stop("p0", "Done.")
 			w.start("startup")
