@@ -135,6 +135,12 @@ func (s *scene) ledger() ledger.State {
 	return state
 }
 
+// took is a job that has ended after some time before.
+func (s *scene) took(job string, in time.Duration) {
+	s.t.Helper()
+	must(s.t, ledger.OpenHistory(s.state, s.root).Add(s.t.Context(), ledger.Finishes{job: {In: in}}))
+}
+
 // counter is a command that counts its runs, outside the tree, and the count.
 func (s *scene) counter() (command string, count func() int) {
 	file := filepath.Join(s.state, "runs")
