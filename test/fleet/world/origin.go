@@ -19,11 +19,7 @@ const machineVariable = "FLEET_MACHINE"
 // originOf is the machine of the process at the other end of a connection, as the kernel knows it. All ends of
 // loopback connections have the same address, so the socket is looked for in the processes of each machine.
 func originOf(c net.Conn, machines int, mark []string) (machine int, known bool) {
-	peer, is := c.RemoteAddr().(*net.TCPAddr)
-	if !is {
-		return 0, false
-	}
-	socket := socketAt(peer)
+	socket := otherEnd(c)
 	if socket == "" {
 		return 0, false
 	}
@@ -48,20 +44,29 @@ func marked(pid int, mark []string) bool {
 	return true
 }
 
-// socketAt is the name of the socket that has this address, as links in /proc have it.
-func socketAt(a *net.TCPAddr) string {
-	ip := a.IP.To4()
-	if ip == nil {
+// otherEnd is the name of the socket at the other end of a connection, as links in /proc have it. Its address alone
+// does not tell: a connection to somewhere else that had the port before stays in the kernel's list for a minute.
+func otherEnd(c net.Conn) string {
+	here, there := listed(c.RemoteAddr()), listed(c.LocalAddr())
+	if here == "" || there == "" {
 		return ""
 	}
-	want := fmt.Sprintf("%08X:%04X", binary.NativeEndian.Uint32(ip), a.Port)
 	text, _ := os.ReadFile("/proc/net/tcp")
 	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 9 && fields[1] == want {
+		if fields := strings.Fields(line); len(fields) > 9 && fields[1] == here && fields[2] == there {
 			return "socket:[" + fields[9] + "]"
 		}
 	}
 	return ""
+}
+
+// listed is an address as the kernel's list has it.
+func listed(a net.Addr) string {
+	tcp, is := a.(*net.TCPAddr)
+	if !is || tcp.IP.To4() == nil {
+		return ""
+	}
+	return fmt.Sprintf("%08X:%04X", binary.NativeEndian.Uint32(tcp.IP.To4()), tcp.Port)
 }
 
 // holds reports whether a process has a socket open.

@@ -94,6 +94,7 @@ func (m *Machine) call(t *testing.T, to string) line {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	l := line{in, make(chan string, 100)}
 	go func() {
+		defer close(l.heard)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			l.heard <- lines.Text()
 		}
@@ -111,7 +112,10 @@ func (l line) echoes(t *testing.T, word string) {
 func (l line) hears(t *testing.T, word string) {
 	t.Helper()
 	select {
-	case got := <-l.heard:
+	case got, open := <-l.heard:
+		if !open {
+			t.Fatalf("the connection has ended before %q came back", word)
+		}
 		if got != word {
 			t.Fatalf("%q came back, not %q", got, word)
 		}
@@ -125,8 +129,8 @@ func (l line) silent(t *testing.T, word string) {
 	t.Helper()
 	fmt.Fprintln(l.say, word)
 	select {
-	case got := <-l.heard:
-		t.Fatalf("%q came back", got)
+	case got, open := <-l.heard:
+		t.Fatalf("%q came back, the connection is open: %t", got, open)
 	case <-time.After(300 * time.Millisecond):
 	}
 }
