@@ -117,6 +117,38 @@ func TestE13QuestionsAndPlansAreNotJudged(t *testing.T) {
 	}
 }
 
+// What a person changes while the agent only reads is not its work; what changes while it runs a command may be.
+func TestE13WhatAPersonChangesWhileTheAgentReads(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		call func(b *bench) claudeapi.Answer
+		want []string
+	}{
+		"it reads": {
+			func(b *bench) claudeapi.Answer {
+				return claudeapi.Tool("Read", map[string]any{"file_path": filepath.Join(b.Project, ".gitignore")})
+			},
+			[]string{"allow gates:unchanged"},
+		},
+		"it runs a command": {
+			func(*bench) claudeapi.Answer { return bash("ls") },
+			[]string{"block gates:failed", "allow gates:passed"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.committed()
+			b.API.Script(tt.call(b), claudeapi.Func(func(claudeapi.Request) claudeapi.Answer {
+				b.Write("red", "a person's own work\n")
+				return claudeapi.Text("It is a shop.")
+			}), bash("rm red"), claudeapi.Text("It is fixed."))
+			b.Run("what is this?")
+			b.wantAnswers("Stop", tt.want...)
+		})
+	}
+}
+
 // After /clear the conversation is another, and the work the same.
 func TestE13AClearedConversationIsHeldToTheSameWork(t *testing.T) {
 	t.Parallel()

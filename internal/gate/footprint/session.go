@@ -27,6 +27,8 @@ type Session struct {
 	// Prompted is when the first prompt of such a session was sent, or a person's later one after a stop that was Judged: what
 	// changed before then, in a tree that the session was not seen in, is not its work.
 	Prompted time.Time `json:"prompted,omitzero"`
+	// Begins is where the transcript goes on after that prompt.
+	Begins Mark `json:"begins,omitzero"`
 	// Clients are the processes that have run the session, the latest last.
 	Callers []process.Identity `json:"clients,omitempty"`
 	// Prompts counts all that were sent, and ByPerson those that a person wrote.
@@ -53,6 +55,12 @@ type Session struct {
 	ReadTo     int64  `json:"read_to,omitempty"`
 	// Told are worktrees that a person was told of.
 	Told []string `json:"told,omitempty"`
+}
+
+// Mark is a place in a transcript.
+type Mark struct {
+	Transcript string `json:"transcript,omitempty"`
+	At         int64  `json:"at,omitempty"`
 }
 
 // Tree is a project's working tree, as a session sees it.

@@ -1,6 +1,7 @@
 package gauntlet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,7 +200,10 @@ func (e *execution) untouched(v *view) bool {
 // unchanged is the result for a tree that is the one that the agent found.
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	r := said(Unchanged, "Nothing has changed since the agent started; no gate ran.")
-	r.Tree, r.since = v.tree.Mark(), e.Found
+	r.Tree, r.since = v.tree.Mark(), cmp.Or(v.since, e.Found)
+	if v.since == event.SinceReads {
+		r.Message = "The agent called no tool that can change files; what has changed is not its work. No gate ran."
+	}
 	if r.Tree == "" || e.Baseline == "" {
 		r.spared, r.since = notJudged("plan mode"), event.SincePlan
 	}
@@ -288,7 +292,8 @@ type view struct {
 	position change.Position
 	tree     change.Tree
 	state    ledger.State
-	idle     bool         // the tree differs from the baseline only in what comes and goes without any work
+	idle     bool         // the tree differs from the baseline only in what is no work of the session
+	since    string       // how that is known, in a word of event.Tree; empty where the files tell
 	chosen   *selection   // what the changes lead to; nil before anyone asked
 	look     *ledger.Look // to be remembered; nil where the ledger has it
 	outside  string       // likewise, see ledger.Look
@@ -321,6 +326,10 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 // lookAtAltered finds out what the agent has altered. If that is nothing, all that is new came from others, and what is
 // not committed is a person's.
 func (e *execution) lookAtAltered(ctx context.Context, v *view) error {
+	if !e.Red && e.OnlyReads != nil && e.OnlyReads() {
+		v.idle, v.since, e.own = true, event.SinceReads, nil
+		return nil
+	}
 	altered, err := e.tree.Altered(ctx, v.tree, e.baseline())
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (k Keeper) judge(ctx context.Context, call *keeper.Call, tree *keeper.Tree,
 		Options: Options{
 			Project: tree.Project, StateDir: k.StateDir, Global: call.Global, Environ: call.Env, Now: k.Now,
 			Baseline: tree.Baseline, Found: tree.Found, Red: tree.Red, Since: tree.Since, Prompt: call.Prompt,
-			Plan: call.Payload.Common().PermissionMode == "plan", Others: others,
+			OnlyReads: call.OnlyReads, Plan: call.Payload.Common().PermissionMode == "plan", Others: others,
 		},
 		Active:    call.BlockedBefore,
 		Shortened: call.Shortened,

@@ -40,6 +40,8 @@ type Options struct {
 	Baseline  string
 	Found     string
 	Red, Plan bool
+	// OnlyReads is as in keeper.Call.
+	OnlyReads func() bool
 	// Others means that after this tree others may have to be judged in the same time.
 	Others bool
 	// Prompt and Session are as in ledger.Run.

@@ -107,6 +107,9 @@ type Call struct {
 	// of it was seen.
 	Origin   string
 	Prompted bool
+	// OnlyReads reports whether the agent has changed nothing since the last prompt at which the trees could be a
+	// person's work: it has called no tool that could. Nil where that is not known.
+	OnlyReads func() bool
 	// The call's own record in the journal: whoever asks the daemon about it makes sure that
 	// the daemon has read as far as that.
 	ID       string

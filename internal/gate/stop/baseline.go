@@ -61,7 +61,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		}
 		s.DropGone()
 		if s.Whole && (s.Prompts == 0 || person && s.Judged) {
-			s.Prompted = c.start.UTC()
+			s.Prompted, s.Begins = c.start.UTC(), endOf(p.TranscriptPath)
 		}
 		s.Prompts++
 		if person {

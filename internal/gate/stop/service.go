@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -202,6 +203,7 @@ func (c *call) look(ctx context.Context, payload hook.Payload, root string, sess
 	kc.Trees, kc.Prompt = c.trees(ctx, &place, payload, session), session.Prompt()
 	if session != nil {
 		kc.Origin, kc.Prompted = session.Origin, session.Prompts > 0
+		kc.OnlyReads = sync.OnceValue(func() bool { return c.onlyReads(ctx, payload, session) })
 	}
 	return kc, place
 }

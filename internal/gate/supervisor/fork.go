@@ -13,10 +13,6 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/pause"
 )
 
-// transcriptPatience is how long Claude Code may take to write down what was said last.
-// Measured: a tenth of a second.
-const transcriptPatience = 2 * time.Second
-
 // fork is what a reviewer goes on with, once it is there.
 type fork struct {
 	session string
@@ -74,7 +70,7 @@ func (s *session) forkable(ctx context.Context) (session string, remove func(), 
 
 // awaitTranscript gives Claude Code a moment to write down what the agent said last.
 func (s *session) awaitTranscript(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, transcriptPatience)
+	ctx, cancel := context.WithTimeout(ctx, transcript.Patience)
 	defer cancel()
 	for range pause.Doubling(ctx, 10*time.Millisecond, 100*time.Millisecond) {
 		if said := s.Payload.LastAssistantMessage; said == "" || transcript.Said(s.Payload.TranscriptPath, said) {

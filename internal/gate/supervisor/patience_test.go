@@ -17,7 +17,7 @@ func TestAReviewAwaitsTheTranscript(t *testing.T) {
 	for name, tt := range map[string]struct{ written, waited time.Duration }{
 		"written at once":    {0, 0},
 		"written a bit late": {time.Second, time.Second},
-		"never written":      {time.Hour, transcriptPatience},
+		"never written":      {time.Hour, transcript.Patience},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, s := looked(t)

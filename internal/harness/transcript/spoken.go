@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/rawjson"
 )
@@ -120,6 +121,10 @@ func relinked(line []byte, name, uuid string) []byte {
 	return text
 }
 
+// Patience is how long Claude Code may take to write down what was said last.
+// Measured: a tenth of a second.
+const Patience = 2 * time.Second
+
 // Said reports whether the transcript has come to what the agent said last. It lags.
 func Said(path, message string) bool {
 	text, err := Tail(path, tailSize)
@@ -127,14 +132,21 @@ func Said(path, message string) bool {
 		return false
 	}
 	for line := range bytes.Lines(text) {
-		var e Entry
-		if bytes.Contains(line, []byte(`"assistant"`)) && json.Unmarshal(line, &e) == nil && e.Type == "assistant" {
-			if said := promptText(e.Message.Content); said != "" && said == promptText(asJSON(message)) {
-				return true
-			}
+		if says(line, message) {
+			return true
 		}
 	}
 	return false
+}
+
+// says reports whether a line is this message of the agent.
+func says(line []byte, message string) bool {
+	var e Entry
+	if !bytes.Contains(line, []byte(`"assistant"`)) || json.Unmarshal(line, &e) != nil || e.Type != Assistant {
+		return false
+	}
+	said := promptText(e.Message.Content)
+	return said != "" && said == promptText(asJSON(message))
 }
 
 func asJSON(text string) json.RawMessage {

@@ -19,6 +19,7 @@ const (
 	SinceStart  = "start"  // the session found it at its first prompt
 	SincePrompt = "prompt" // a person changed it between two prompts
 	SinceStop   = "stop"   // a stop of the session was allowed on it, and no gate covers what changed
+	SinceReads  = "reads"  // the session found it, and has called no tool that could change it
 	SincePlan   = "plan"   // that is not known: the agent only plans
 )
 

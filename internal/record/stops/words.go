@@ -146,6 +146,7 @@ func since(when string) string {
 		event.SinceStart:  "since the session began",
 		event.SincePrompt: "since the last prompt",
 		event.SinceStop:   "since the last stop",
+		event.SinceReads:  "by this session: the agent only read",
 		event.SincePlan:   "that gates look at: the agent only plans",
 	}[when]
 }

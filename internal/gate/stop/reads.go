@@ -1,0 +1,41 @@
+package stop
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/footprint"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/transcript"
+	"github.com/stopgate/stopgate/internal/sys/pause"
+)
+
+// endOf is the end of a transcript, which a first prompt does not have yet.
+func endOf(path string) footprint.Mark {
+	mark := footprint.Mark{Transcript: path}
+	if info, err := os.Stat(path); err == nil {
+		mark.At = info.Size()
+	}
+	return mark
+}
+
+// onlyReads reports whether the agent has called no tool that could change anything since the prompt from which on changes
+// can be its own. Then what has changed is a person's work, or another session's. What it left running in the background
+// is its own work, and a transcript that has not come to its last words may lack a call.
+func (c *call) onlyReads(ctx context.Context, payload hook.Payload, session *footprint.Session) bool {
+	p, is := payload.(*hook.StopPayload)
+	begins := session.Begins
+	if !is || len(p.BackgroundTasks) > 0 || begins.Transcript == "" || begins.Transcript != p.TranscriptPath {
+		return false
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, min(transcript.Patience, c.left(c.timeout(payload, nil))/2))
+	defer cancel()
+	for range pause.Doubling(ctx, 10*time.Millisecond, 100*time.Millisecond) {
+		if only, said, err := transcript.OnlyReads(begins.Transcript, begins.At, p.LastAssistantMessage); err != nil || said {
+			return err == nil && only
+		}
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+//go:build unix
+
+package stop
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/record/event"
+	"github.com/stopgate/stopgate/internal/record/stops"
+)
+
+// conversation is a session's transcript, as Claude Code writes it.
+type conversation struct {
+	s    *scene
+	path string
+}
+
+func (s *scene) conversation() conversation {
+	return conversation{s, filepath.Join(s.state, "conversation.jsonl")}
+}
+
+// add writes a line with a block of the agent's.
+func (c conversation) add(block string) {
+	c.s.t.Helper()
+	before, _ := os.ReadFile(c.path) // there is none at first
+	write(c.s.t, c.path, string(before)+fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[%s]}}`+"\n", block))
+}
+
+func (c conversation) uses(tool string) {
+	c.add(fmt.Sprintf(`{"type":"tool_use","id":"t","name":%q,"input":{"file_path":"/x"}}`, tool))
+}
+
+// says writes the agent's last words, and gives the stop after them.
+func (c conversation) says(text string) fields {
+	c.add(fmt.Sprintf(`{"type":"text","text":%q}`, text))
+	return fields{"transcript_path": c.path, "last_assistant_message": text}
+}
+
+func (c conversation) prompt(text string) {
+	c.s.t.Helper()
+	c.s.prompt(text, fields{"transcript_path": c.path})
+}
+
+// An agent that has called no tool that could change anything has not changed what a person or another session changes
+// in its tree meanwhile.
+func TestE13WhatOthersChangeWhileTheAgentReads(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	c := s.conversation()
+	c.prompt("do it")
+	c.uses("Edit")
+	write(t, s.path("g"), "")
+	wantAllow(t, s.stop(c.says("It is done.")))
+	s.wantTrees("project passed")
+
+	c.prompt("what is this?")
+	c.uses("Read")
+	c.uses("Grep")
+	write(t, s.path("red"), "by another session")
+	wantAllow(t, s.stop(c.says("It is a shop.")))
+	s.wantTrees("project unchanged")
+	all := s.records()
+	last := all[len(all)-1]
+	if got, want := stops.Of(&last).Headline(), "Allowed: nothing has changed here by this session: the agent only read"; got != want || last.Trees[0].Since != event.SinceReads {
+		t.Errorf("%q since %q, want %q", got, last.Trees[0].Since, want)
+	}
+
+	c.prompt("and this?")
+	wantAllow(t, s.stop(c.says("A cart.")))
+	c.prompt("change it")
+	c.uses("Edit")
+	write(t, s.path("g"), "2")
+	wantBlock(t, s.stop(c.says("It is changed.")), "check:.:t")
+	c.prompt("why is it red?")
+	wantBlock(t, s.stop(c.says("Because of the cart.")), "check:.:t") // it has something to answer for
+}
+
+// Only the agent's own words of the turn tell that it changed nothing.
+func TestE13WhoMayHaveChangedSomethingIsJudged(t *testing.T) {
+	for name, turn := range map[string]func(s *scene, c conversation) fields{
+		"a shell":       func(_ *scene, c conversation) fields { c.uses("Bash"); return c.says("Answered.") },
+		"a subagent":    func(_ *scene, c conversation) fields { c.uses("Task"); return c.says("Answered.") },
+		"another tool":  func(_ *scene, c conversation) fields { c.uses("mcp__shell__run"); return c.says("Answered.") },
+		"after reading": func(_ *scene, c conversation) fields { c.uses("Read"); c.uses("Write"); return c.says("Answered.") },
+		"a tool that is called beside words": func(_ *scene, c conversation) fields {
+			c.add(`{"type":"text","text":"I do it."},{"type":"tool_use","id":"t","name":"Bash","input":{}}`)
+			return c.says("Answered.")
+		},
+		"a line that nobody can read": func(s *scene, c conversation) fields {
+			before, _ := os.ReadFile(c.path)
+			write(s.t, c.path, string(before)+`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash"`+"\n")
+			return c.says("Answered.")
+		},
+		"a background task": func(_ *scene, c conversation) fields {
+			stop := c.says("Answered.")
+			stop["background_tasks"] = []any{fields{"id": "b1", "type": "shell", "status": "running", "description": "make"}}
+			return stop
+		},
+		"a transcript that lacks its last words": func(_ *scene, c conversation) fields {
+			return fields{"transcript_path": c.path, "last_assistant_message": "Answered."}
+		},
+		"a stop without words": func(_ *scene, c conversation) fields {
+			return fields{"transcript_path": c.path, "last_assistant_message": nil}
+		},
+		"another transcript": func(s *scene, c conversation) fields {
+			stop := c.says("Answered.")
+			text, err := os.ReadFile(c.path)
+			check(s.t, err)
+			stop["transcript_path"] = filepath.Join(s.state, "fork.jsonl")
+			write(s.t, filepath.Join(s.state, "fork.jsonl"), string(text))
+			return stop
+		},
+		"a transcript that was made again": func(s *scene, c conversation) fields {
+			check(s.t, os.Truncate(c.path, 0))
+			return c.says("Yes.")
+		},
+		"a turn that was interrupted before": func(_ *scene, c conversation) fields {
+			c.uses("Bash")
+			c.prompt("what is this?")
+			return c.says("Answered.")
+		},
+		"the end of a background task": func(_ *scene, c conversation) fields {
+			c.uses("Bash")
+			c.prompt("<task-notification>it ended</task-notification>")
+			return c.says("Answered.")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			c := s.conversation()
+			c.prompt("hello")
+			wantAllow(t, s.stop(c.says("Hello, what can I do for you today?")))
+			c.prompt("what is this?")
+			write(t, s.path("red"), "")
+			wantBlock(t, s.stop(turn(s, c)), "check:.:t")
+		})
+	}
+}
+
+// Protected files that change while the agent only reads are not its work either.
+func TestE20WhatOthersChangeWhileTheAgentReads(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.config("protect: [f]\nprotect_mode: block\n")
+	s.approve()
+	s.keepers = append(s.keepers, protect.Keeper{StateDir: s.state, Now: s.now, Log: t.Logf})
+	c := s.conversation()
+	c.prompt("what is this?")
+	write(t, s.path("f"), "by a person")
+	wantAllow(t, s.stop(c.says("A shop.")))
+	s.wantVerdict(protect.Name, "passed", protect.Untouched)
+	c.prompt("do it")
+	c.uses("Bash")
+	wantBlock(t, s.stop(c.says("It is done.")), "f")
+	c.prompt("why?")
+	s.stop(c.says("Because."))
+	s.wantVerdict(protect.Name, "failed", "needs_person") // it has something to answer for
+}

@@ -1,0 +1,68 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/lines"
+)
+
+// readers are Claude Code's tools that change no file, start no program and give no other agent work.
+var readers = []string{
+	"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "NotebookRead", "Read", "TodoWrite", "ToolSearch",
+	"WebFetch", "WebSearch",
+}
+
+// OnlyReads reports whether the agent has called no tool from a place in a transcript on but those that only read, up to
+// the message that it has said last. Said is false if the transcript has not come to that: it lags.
+func OnlyReads(path string, from int64, message string) (only, said bool, err error) {
+	file, err := Open(path)
+	if err != nil {
+		return false, false, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return false, false, fmt.Errorf("read the transcript: %w", err)
+	}
+	if from > info.Size() {
+		return false, true, nil // it is another one
+	}
+
+	only = true
+	err = each(io.NewSectionReader(file, from, info.Size()-from), func(line lines.Line) {
+		switch {
+		case line.TooLong:
+			only = false // nobody knows
+		case only:
+			only = !callsOthers(line.Text)
+			said = said || says(line.Text, message)
+		}
+	})
+	if err != nil {
+		return false, false, fmt.Errorf("read the transcript: %w", err)
+	}
+	return only, said || !only, nil
+}
+
+// callsOthers reports whether a line calls a tool that may do more than read, the agent's own or one of its subagents.
+func callsOthers(line []byte) bool {
+	if !bytes.Contains(line, []byte(`tool_use"`)) {
+		return false // decoding takes longer
+	}
+	var e Entry
+	if json.Unmarshal(line, &e) != nil {
+		return true // half written, or of a client that we do not know
+	}
+	var blocks []block
+	if json.Unmarshal(e.Message.Content, &blocks) != nil {
+		return !bytes.HasPrefix(e.Message.Content, []byte(`"`)) // a text calls none
+	}
+	return slices.ContainsFunc(blocks, func(b block) bool {
+		return strings.HasSuffix(b.Type, "tool_use") && !slices.Contains(readers, b.Name)
+	})
+}

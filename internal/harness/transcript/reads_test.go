@@ -1,0 +1,65 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestOnlyReads(t *testing.T) {
+	const (
+		before = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Bash","input":{}}]}}` + "\n"
+		prompt = `{"type":"user","message":{"role":"user","content":"what is a \"tool_use\"?"}}` + "\n"
+		last   = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"It is a call."}]}}` + "\n"
+	)
+	calls := func(blocks string) string {
+		return `{"type":"assistant","message":{"role":"assistant","content":` + blocks + `}}` + "\n"
+	}
+	for name, tt := range map[string]struct {
+		turn string
+		only bool
+	}{
+		"words alone":          {"", true},
+		"a file":               {calls(`[{"type":"tool_use","name":"Read","input":{}}]`), true},
+		"a search and a page":  {calls(`[{"type":"tool_use","name":"Grep"},{"type":"tool_use","name":"WebFetch"}]`), true},
+		"a result":             {`{"type":"user","message":{"content":[{"type":"tool_result","content":"{\"type\":\"tool_use\",\"name\":\"Bash\"}"}]}}` + "\n", true},
+		"a result's own data":  {`{"type":"user","toolUseResult":{"type":"tool_use","name":"Bash"},"message":{"content":"x"}}` + "\n", true},
+		"a shell":              {calls(`[{"type":"tool_use","name":"Bash"}]`), false},
+		"a file and a shell":   {calls(`[{"type":"tool_use","name":"Read"},{"type":"tool_use","name":"Bash"}]`), false},
+		"an unknown tool":      {calls(`[{"type":"tool_use","name":"mcp__x__y"}]`), false},
+		"a tool of the server": {calls(`[{"type":"server_tool_use","name":"code_execution"}]`), false},
+		"a block alone":        {calls(`{"type":"tool_use","name":"Bash"}`), false},
+		"a line half written":  {`{"type":"assistant","message":{"content":[{"type":"tool_use","na` + "\n", false},
+		"a line too long":      {`{"type":"assistant","x":"` + strings.Repeat("x", MaxLine) + `"}` + "\n", false},
+	} {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		check(t, os.WriteFile(path, []byte(before+prompt+tt.turn+last), 0o600))
+		only, said, err := OnlyReads(path, int64(len(before)), "It is a call.")
+		if err != nil || !said || only != tt.only {
+			t.Errorf("%s: only reads %t, said %t, %v", name, only, said, err)
+		}
+	}
+}
+
+// A transcript that lacks the last words, or has become shorter, tells of nothing.
+func TestOnlyReadsKnowsWhatIsMissing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	check(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"I look."}}`+"\n"), 0o600))
+	for name, tt := range map[string]struct {
+		from       int64
+		message    string
+		only, said bool
+	}{
+		"the last words are there": {0, "I look.", true, true},
+		"they are still to come":   {0, "I looked.", true, false},
+		"it is shorter":            {1000, "I look.", false, true},
+	} {
+		if only, said, err := OnlyReads(path, tt.from, tt.message); err != nil || only != tt.only || said != tt.said {
+			t.Errorf("%s: only reads %t, said %t, %v", name, only, said, err)
+		}
+	}
+	if _, _, err := OnlyReads(filepath.Join(t.TempDir(), "none"), 0, "x"); err == nil {
+		t.Error("a file that is not there tells something")
+	}
+}
