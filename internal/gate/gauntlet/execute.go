@@ -326,7 +326,7 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 // lookAtAltered finds out what the agent has altered. If that is nothing, all that is new came from others, and what is
 // not committed is a person's.
 func (e *execution) lookAtAltered(ctx context.Context, v *view) error {
-	if !e.Red && e.OnlyReads != nil && e.OnlyReads() {
+	if e.OnlyReads != nil && e.OnlyReads() {
 		v.idle, v.since, e.own = true, event.SinceReads, nil
 		return nil
 	}

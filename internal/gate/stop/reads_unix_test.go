@@ -142,11 +142,28 @@ func TestE13WhoMayHaveChangedSomethingIsJudged(t *testing.T) {
 	}
 }
 
+// What it left failing is still its work after a stop that was allowed all the same, whatever it reads then.
+func TestE13WhatWasLeftFailingIsNotOthersWork(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	c := s.conversation()
+	c.prompt("do it")
+	c.uses("Edit")
+	write(t, s.path("red"), "")
+	for range 3 {
+		wantBlock(t, s.stop(c.says("It is done.")), "check:.:t")
+	}
+	wantAllow(t, s.stop(c.says("I cannot.")), "retry limit")
+	c.prompt("why?")
+	write(t, s.path("g"), "")
+	wantBlock(t, s.stop(c.says("Because of red.")), "check:.:t")
+}
+
 // Protected files that change while the agent only reads are not its work either.
 func TestE20WhatOthersChangeWhileTheAgentReads(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
-	s.config("protect: [f]\nprotect_mode: block\n")
+	s.config(untilGood + "protect: [f]\nprotect_mode: block\n")
 	s.approve()
 	s.keepers = append(s.keepers, protect.Keeper{StateDir: s.state, Now: s.now, Log: t.Logf})
 	c := s.conversation()
@@ -157,7 +174,8 @@ func TestE20WhatOthersChangeWhileTheAgentReads(t *testing.T) {
 	c.prompt("do it")
 	c.uses("Bash")
 	wantBlock(t, s.stop(c.says("It is done.")), "f")
+	wantAllow(t, s.stop(c.says("I leave it.")), "f changed")
 	c.prompt("why?")
-	s.stop(c.says("Because."))
+	wantAllow(t, s.stop(c.says("Because.")), "not approved yet")
 	s.wantVerdict(protect.Name, "failed", "needs_person") // it has something to answer for
 }
