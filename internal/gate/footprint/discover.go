@@ -21,7 +21,7 @@ type Candidate struct {
 }
 
 // Worktrees are the same places as the roots in those worktrees of their repositories that
-// are newer than a moment, each once. The roots themselves are not among them.
+// are newer than a moment, each once; since no moment also in the main one. The roots themselves are not among them.
 func Worktrees(roots []string, than time.Time) (all []Candidate) {
 	type place struct{ common, within string }
 	seen := map[string]bool{}
@@ -41,7 +41,7 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 		}
 		looked[p] = true
 		if _, listed := tops[p.common]; !listed {
-			tops[p.common] = linked(p.common, than)
+			tops[p.common] = topsOf(p.common, than)
 		}
 
 		for _, top := range tops[p.common] {
@@ -55,8 +55,11 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 	return all
 }
 
-// linked are the tops of a repository's linked worktrees that are newer than a moment.
-func linked(common string, than time.Time) (tops []string) {
+// topsOf are the tops of a repository's worktrees that are newer than a moment; the main one is as old as the repository.
+func topsOf(common string, than time.Time) (tops []string) {
+	if than.IsZero() && filepath.Base(common) == ".git" {
+		tops = append(tops, filepath.Dir(common))
+	}
 	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any
 	for _, entry := range entries {
 		gitDir := filepath.Join(common, "worktrees", entry.Name())

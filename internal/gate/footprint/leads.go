@@ -9,52 +9,60 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// Leads reports whether a path in shell commands leads to a folder or into it. stands are the directories from which the
-// agent works: a command may first go into a folder below them. Where a path begins with what only a shell knows, its last
-// part decides.
-func Leads(text []byte, top string, stands []string) bool {
+// Leads reports whether a path in a command line leads to a folder or into it. stands are the directories from which the
+// agent works: a command may first go into a folder below them, and what leads into one that lies in the folder does not
+// count. Where a path begins with what only a shell knows, its last part decides.
+func Leads(command, top string, stands []string) bool {
+	text := []byte(unquoted.Replace(command))
 	name, dir := filepath.Base(top), filepath.Dir(top)
-	known := map[string]bool{} // the same few paths come again and again
 	for start := range words(text, name) {
 		before, after := text[:start], text[start+len(name):]
 		before, found := bytes.CutSuffix(before, []byte("/"))
-		if !found || isExtended(after) {
+		if !found || isExtended(after) || leadsInto(after, top, stands) {
 			continue
 		}
-		before, path := pathAtEnd(before)
-		leads, looked := known[path]
-		switch {
-		case path == "":
-			leads = followsQuotes(before, dir)
-		case !looked:
-			leads = leadsTo(path, dir, stands)
-			known[path] = leads
-		}
-		if leads {
+
+		path := pathAtEnd(before)
+		if path == "" && dir == filepath.Dir(dir) || path != "" && leadsTo(path, dir, stands) || spells(before, dir, stands) {
 			return true
 		}
 	}
 	return false
 }
 
-// pathAtEnd is the path in which a text ends, and what is before it in the same line.
-func pathAtEnd(text []byte) (before []byte, path string) {
-	i := bytes.LastIndexAny(text, "\\ \t\n\"'=:;,&|<>([]")
-	before, path = text[:i+1], string(text[i+1:])
-	if i >= 0 && text[i] == '\\' { // a new line in JSON
-		before, path = nil, strings.TrimLeft(path, "nrt")
-	}
-	return before, path
+// unquoted takes the quotes out of a command line, and the backslashes before characters that they protect.
+var unquoted = strings.NewReplacer("\\\n", "", `\`, "", `"`, "", `'`, "")
+
+// leadsInto reports whether a path that led to a folder goes on into one of the stands in it.
+func leadsInto(after []byte, top string, stands []string) bool {
+	return slices.ContainsFunc(stands, func(stand string) bool {
+		below, found := strings.CutPrefix(paths.Canonical(stand), top)
+		rest, goesOn := bytes.CutPrefix(after, []byte(below))
+		return found && below != "" && goesOn && wordEnds(rest)
+	})
 }
 
-// followsQuotes reports whether what follows a text, as /name, can be in a directory: the text ends in something in quotes that
-// only a shell knows, as in "$DIR"/name, or the directory is the root.
-func followsQuotes(text []byte, dir string) bool {
-	quoted := bytes.TrimRight(text, `\"'`)
-	if n := len(quoted); n > 0 && (inName(quoted[n-1]) || bytes.IndexByte([]byte(")}`*"), quoted[n-1]) >= 0) {
-		return true
+// pathAtEnd is the path in which a text ends. It may follow the letter of an option, as in -C../other.
+func pathAtEnd(text []byte) string {
+	path := string(text[bytes.LastIndexAny(text, " \t\n=:;,&|<>([]")+1:])
+	if len(path) > 1 && path[0] == '-' && path[1] != '-' {
+		return path[2:]
 	}
-	return dir == filepath.Dir(dir)
+	return strings.TrimPrefix(path, "@") // as curl takes a file
+}
+
+// spells reports whether a text ends in the way to a directory, its own or that from where the agent stands, which has spaces.
+func spells(text []byte, dir string, stands []string) bool {
+	ways := []string{dir}
+	for _, stand := range stands {
+		if way, err := filepath.Rel(paths.Canonical(stand), dir); err == nil {
+			ways = append(ways, way)
+		}
+	}
+	return slices.ContainsFunc(ways, func(way string) bool {
+		before, found := bytes.CutSuffix(text, []byte(way))
+		return found && strings.Contains(way, " ") && pathAtEnd(before) == ""
+	})
 }
 
 // onlyAShell is what in a path only a shell knows the meaning of.

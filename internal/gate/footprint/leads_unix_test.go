@@ -28,13 +28,26 @@ func TestLeads(t *testing.T) {
 		`touch ~/work/other/red`:                     true,
 		`touch $HOME/work/other/red`:                 true,
 		`touch ${WORK}/other/red`:                    true,
-		`cd \"$(dirname \"$PWD\")\"/other`:           true,
+		`cd "$(dirname "$PWD")"/other`:               true,
 		`cd $(dirname $PWD)/other`:                   true,
-		`cd \"$DIR\"/other`:                          true,
-		`make\ncd ../other`:                          true,
-		`make\n../other/run`:                         true,
-		`make\n` + dir + `/work/other/run`:           true,
+		`cd "$DIR"/other`:                            true,
+		"make\ncd ../other":                          true,
+		"make\n../other/run":                         true,
+		"make\n" + dir + "/work/other/run":           true,
 		`for d in ../*/other; do touch $d/red; done`: true,
+		`cd ../"other"`:                              true,
+		`cd "../oth"er && touch red`:                 true,
+		`cd "` + dir + `"/'work/other'`:              true,
+		`make -C../other`:                            true,
+		`make -C"../other" all`:                      true,
+		`make --directory="../other"`:                true,
+		`curl -d @../other/f localhost`:              true,
+		`cd ~/other`:                                 true,
+		`cd "$HOME"/other`:                           true,
+		`cd ${HOME}/work/other`:                      true,
+		"cat >../other/f <<EOF\nred\nEOF":            true,
+		"touch ../ot\\\nher/red":                     true,
+		`touch -- .././other//red`:                   true,
 		`touch other/red`:                            false,
 		`cd other`:                                   false,
 		`cat ./other/f`:                              false,
@@ -44,15 +57,15 @@ func TestLeads(t *testing.T) {
 		`cat $HOME/src/other/f`:                      false,
 		`cat /elsewhere/other/f`:                     false,
 		`curl localhost/other`:                       false,
-		`curl \"/other\"`:                            false,
+		`curl "/other"`:                              false,
 		`curl /other`:                                false,
-		`make\n/other/run`:                           false,
+		"make\n/other/run":                           false,
 		`git clone https://host/work/other.git`:      false,
 		`cat ../other.txt`:                           false,
 		`cat t../other/f`:                            false,
 		`cat ../another/f`:                           false,
 	} {
-		if got := Leads([]byte(`{"command":"`+command+`"}`), top, stands); got != want {
+		if got := Leads(command, top, stands); got != want {
 			t.Errorf("%s: %t", command, got)
 		}
 	}
@@ -68,14 +81,29 @@ func TestLeads(t *testing.T) {
 		{"other", "cd lib && cat ../other/f", false},
 		{"other", "cd lib && cat ../../../other/f", true},
 		{"work/.x/other", "cd lib && cat ../../.x/other/f", true},
+		{"work/my other", `cd ../my\ other && touch red`, true},
+		{"work/my other", `cd "../my other"`, true},
+		{"work/my other", `cd ../other`, false},
+		{"my work/other", `cd '../../my work/other'`, true},
+		{"my work/other", `cd "` + dir + `/my work/other"`, true},
+		{"my work/other", `make -C"` + dir + `/my work/other"`, true},
+		{"my work/other", `cd "../my work/other"`, false},
+		{"my work/other", `cd "/x` + dir + `/my work/other"`, false},
+
+		// The project is in it, as a worktree may be.
+		{"work", "touch ../../work/red", true},
+		{"work", "touch " + dir + "/work/red", true},
+		{"work", "touch " + dir + "/work/project/red", false},
+		{"work", "cat " + dir + "/work/project", false},
+		{"work", "cat " + dir + "/work/project-2/f", true},
 	} {
-		if got := Leads([]byte(`{"command":"`+tt.command+`"}`), dir+"/"+tt.top, stands); got != tt.want {
+		if got := Leads(tt.command, dir+"/"+tt.top, stands); got != tt.want {
 			t.Errorf("%s of %s: %t", tt.command, tt.top, got)
 		}
 	}
 
-	for _, command := range []string{"cd /other", `cd \"/other\"`, `make\n/other/run`} {
-		if !Leads([]byte(`{"command":"`+command+`"}`), "/other", stands) {
+	for _, command := range []string{"cd /other", `cd "/other"`, "make\n/other/run"} {
+		if !Leads(command, "/other", stands) {
 			t.Errorf("%s, in the root", command)
 		}
 	}

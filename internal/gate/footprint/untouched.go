@@ -4,7 +4,10 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
 const (
@@ -22,16 +25,24 @@ type device uint64
 // Untouched reports whether nothing in the working tree at top has changed since a moment, by the times that the
 // system keeps of its files and folders and that no program sets: then it is what a session found that began at that
 // moment. In doubt it is not. The times have to come from the clock that the moment is from, as those of the
-// directory local do: the clock of a share may be another one.
+// directory local do: the clock of a share may be another one. Worktrees of the repository that lie in it are trees of their own.
 func Untouched(ctx context.Context, top, local string, moment time.Time) bool {
 	device, known := deviceOf(local)
 	if !known {
 		return false
 	}
+	var apart []string
+	if common, _, found := paths.Repository(top); found {
+		apart = topsOf(common, time.Time{})
+	}
+
 	seen := 0
 	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if seen++; err != nil || ctx.Err() != nil || seen > maxTouchable {
 			return fs.ErrInvalid
+		}
+		if path != top && entry.IsDir() && slices.Contains(apart, path) && paths.IsTop(path) {
+			return fs.SkipDir
 		}
 		if entry.Name() == ".git" && path != top { // what git keeps is not work
 			if entry.IsDir() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 func TestE13WhatNothingHasTouched(t *testing.T) {
@@ -39,6 +40,25 @@ func TestE13WhatNothingHasTouched(t *testing.T) {
 				t.Errorf("untouched: %t", got)
 			}
 		})
+	}
+}
+
+// What is done in a worktree says nothing about another one of the repository that it lies in.
+func TestE13AWorktreeWithinTouchesNothing(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("f", "", ".w/old/f", "")
+	r.Commit("first")
+	r.Git("worktree", "add", "-q", ".w/wt")
+	moment := time.Now().Add(2 * fineTick)
+	checktest.Eventually(t, "the session has begun", func() bool { return time.Now().After(moment.Add(fineTick)) })
+	check(t, os.WriteFile(r.Path(".w/wt/f"), []byte("2"), 0o600))
+	if !Untouched(t.Context(), r.Dir, t.TempDir(), moment) {
+		t.Error("touched by what was done in the worktree")
+	}
+	check(t, os.WriteFile(r.Path(".git/worktrees/wt/gitdir"), []byte(r.Path(".w/old/.git")+"\n"), 0o600))
+	check(t, os.WriteFile(r.Path(".w/old/f"), []byte("2"), 0o600))
+	if Untouched(t.Context(), r.Dir, t.TempDir(), moment) {
+		t.Error("a folder is no worktree because git's file says so")
 	}
 }
 

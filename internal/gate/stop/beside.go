@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/trust"
@@ -12,21 +13,18 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// beside are the approved projects to which a path in one of the session's shell commands leads, and of which no hook
-// knows: edit tools and changes of the directory tell, commands do not. Projects above and below those where it works are
-// not among them, nor those of their repositories and those in which another session works: a path may lead to
-// these for other reasons. Each command is read once.
+// beside are the approved projects, and their places in other worktrees, to which a path in one of the session's shell
+// commands leads, and of which no hook knows: edit tools and changes of the directory tell, commands do not. Projects above
+// and below those where it works are not among them, nor those in which another session works, nor those at which commands
+// only look: a path may lead to these for other reasons. Each command is read once.
 func (c *call) beside(payload hook.Payload, session *footprint.Session, known []string) (roots []string) {
-	if !c.enforces() || session.Prompted.IsZero() {
+	path := payload.Common().TranscriptPath
+	if !c.enforces() || session.Prompted.IsZero() || path == "" {
 		return nil
 	}
-
 	stands := append(c.starts(payload), known...)
-	candidates := slices.DeleteFunc(trust.NewStore(c.StateDir).Roots(), func(root string) bool {
-		return slices.ContainsFunc(stands, func(stand string) bool { return isWithin(stand, root) || isWithin(root, stand) })
-	})
-	path := payload.Common().TranscriptPath
-	if len(candidates) == 0 || path == "" {
+	candidates := c.apart(known, stands)
+	if len(candidates) == 0 {
 		return nil
 	}
 
@@ -34,33 +32,53 @@ func (c *call) beside(payload hook.Payload, session *footprint.Session, known []
 	if session.Transcript == path {
 		from = session.ReadTo
 	}
-	text, next, err := transcript.Commands(path, from, maxTranscript)
+	commands, next, err := transcript.Commands(path, from, maxTranscript)
 	if err != nil {
 		return nil
 	}
 	c.read = reading{path, next}
-	if len(text) == 0 {
-		return nil
-	}
-
-	repositories := map[string]bool{}
-	for _, root := range known {
-		if common, _, found := paths.Repository(root); found {
-			repositories[common] = true
-		}
+	commands = slices.DeleteFunc(commands, footprint.Looks)
+	leadTo := func(top string) bool {
+		return slices.ContainsFunc(commands, func(command string) bool { return footprint.Leads(command, top, stands) })
 	}
 
 	var named []footprint.Candidate
-	for _, root := range candidates {
-		top, found := paths.GitRoot(root)
-		if common, _, in := paths.Repository(root); found && in && repositories[common] {
-			continue
-		}
-		if footprint.Leads(text, root, stands) || found && top != root && footprint.Leads(text, top, stands) {
-			named = append(named, footprint.Candidate{Root: root})
+	for _, one := range candidates {
+		top, found := paths.GitRoot(one.Root)
+		if (leadTo(one.Root) || found && top != one.Root && leadTo(top)) && c.nearest(one.Root) == one.Root {
+			named = append(named, one)
 		}
 	}
 	return rootsOf(c.unclaimed(named, session))
+}
+
+// apart are the approved projects and their places in all worktrees of their repositories that have trees of their own
+// beside the directories where the agent works.
+func (c *call) apart(known, stands []string) (all []footprint.Candidate) {
+	approved := trust.NewStore(c.StateDir).Roots()
+	for _, root := range approved {
+		all = append(all, footprint.Candidate{Root: root})
+	}
+	all = append(all, footprint.Worktrees(slices.Concat(approved, known), time.Time{})...)
+	return slices.DeleteFunc(all, func(one footprint.Candidate) bool {
+		return slices.ContainsFunc(stands, func(stand string) bool { return stand != "" && !isApart(one.Root, paths.Canonical(stand)) })
+	})
+}
+
+// isApart reports whether a project has a tree of its own beside a directory: neither lies in the other, or they are in two
+// worktrees of a repository, of which one may lie in the other.
+func isApart(root, stand string) bool {
+	if !isWithin(stand, root) && !isWithin(root, stand) {
+		return true
+	}
+	top, _ := paths.GitRoot(root)
+	other, _ := paths.GitRoot(stand)
+	if top == other {
+		return false
+	}
+	common, _, found := paths.Repository(root)
+	theirs, _, in := paths.Repository(stand)
+	return found && in && common == theirs
 }
 
 // reading is how far a transcript was read for commands.

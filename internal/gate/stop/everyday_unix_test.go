@@ -402,6 +402,53 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("red"), "")
 		return merge(s.runs("cat ../"+filepath.Base(s.root)+"/f"), fields{"cwd": dir})
 	},
+	"a look by commands into the main worktree around it, where a person's red work is": func(s *scene) fields {
+		write(s.t, s.path(".git/info/exclude"), ".claude\n")
+		s.git("worktree", "add", "-q", ".claude/worktrees/wt")
+		s.red()
+		s.later()
+		stand := fields{"cwd": s.path(".claude/worktrees/wt")}
+		s.prompt("what is in the other one?", stand)
+		write(s.t, s.path(".claude/worktrees/wt/g"), "")
+		ahead := s.now().Add(time.Minute)
+		check(s.t, os.Chtimes(s.path(".claude/worktrees/wt/g"), ahead, ahead))
+		return merge(s.runs("cd "+s.root+" && git log"), stand)
+	},
+	"work by absolute paths in a worktree within the main one, where a person works": func(s *scene) fields {
+		write(s.t, s.path(".git/info/exclude"), ".claude\n")
+		s.git("worktree", "add", "-q", ".claude/worktrees/wt")
+		stand := fields{"cwd": s.path(".claude/worktrees/wt")}
+		s.prompt("do it", stand)
+		s.red()
+		write(s.t, s.path(".claude/worktrees/wt/g"), "")
+		return merge(s.runs("touch "+s.path(".claude/worktrees/wt/g")), stand)
+	},
+	"a look by commands into an older red worktree of a person": func(s *scene) fields {
+		write(s.t, filepath.Join(s.linked("older"), "red"), "")
+		s.later()
+		s.prompt("what is in older?", nil)
+		return s.runs("ls ../older; git -C ../older log; cd ../older && make -n")
+	},
+	"a look by commands into an older worktree in which a person works": func(s *scene) fields {
+		dir := s.linked("older")
+		s.prompt("what is in older?", nil)
+		write(s.t, filepath.Join(dir, "red"), "")
+		return s.runs("ls ../older; git -C ../older log")
+	},
+	"another session works in an older worktree that this one looks into": func(s *scene) fields {
+		dir := s.linked("older")
+		s.prompt("what is in older?", nil)
+		s.prompt("break it", fields{"session_id": "s2", "cwd": dir})
+		write(s.t, filepath.Join(dir, "red"), "")
+		return s.runs("cd ../older && make")
+	},
+	"an older worktree of a person, to which no command leads": func(s *scene) fields {
+		dir := s.linked("older")
+		s.prompt("do it", nil)
+		write(s.t, filepath.Join(dir, "red"), "")
+		write(s.t, s.path("g"), "")
+		return s.runs("cd src/older && touch older/f older")
+	},
 	"a look by commands into the project above, where a person works": func(s *scene) fields {
 		dir := s.path("sub")
 		s.repository(dir, untilGood)

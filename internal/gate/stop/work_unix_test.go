@@ -1126,7 +1126,7 @@ func TestWorkInAnotherProjectByCommands(t *testing.T) {
 			}
 			s.prompt("do it", nil)
 			if looked {
-				wantAllow(t, s.stop(s.runs("cat ../other/f")))
+				wantAllow(t, s.stop(s.runs("cd ../other && ls")))
 			}
 			write(t, filepath.Join(other, "red"), "")
 			wantBlock(t, s.stop(s.runs(command)), other)
@@ -1150,6 +1150,50 @@ func TestWorkInAFolderOfAnotherRepositoryByCommands(t *testing.T) {
 	s.prompt("do it", nil)
 	write(t, mono.Path("app/red"), "")
 	wantBlock(t, s.stop(s.runs("cd ../mono && touch app/red")), mono.Path("app"))
+}
+
+// A worktree that is older than the session is one of the places to which commands may lead.
+func TestE5WorkInAnOlderWorktreeByCommands(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ stand, other, command string }{
+		"beside the project":         {"", "../older", "touch ../older/red && git -C ../older commit -qam x"},
+		"it goes there":              {"", "../older", "cd ../older && touch red"},
+		"where the client makes one": {"", ".claude/worktrees/older", "cd .claude/worktrees/older && touch red"},
+		"the main one":               {"../own", "", "touch ../project/red"},
+		"the main one, around it":    {".claude/worktrees/own", "", "touch ../../../../project/red"},
+		"from one to another":        {"../own", ".claude/worktrees/older", "cd ../project/.claude/worktrees/older && touch red"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			write(t, s.path(".git/info/exclude"), ".claude\n")
+			for _, dir := range []string{tt.stand, tt.other} {
+				if dir != "" {
+					s.git("worktree", "add", "-q", dir)
+				}
+			}
+			stand, other := fields{"cwd": s.path(tt.stand)}, s.path(tt.other)
+			s.prompt("do it", stand)
+			write(t, filepath.Join(other, "red"), "")
+			wantAllow(t, s.stop(merge(s.runs("cat "+other+"/f"), stand)))
+			wantBlock(t, s.stop(merge(s.runs(tt.command), stand)), other)
+			wantBlock(t, s.stop(merge(s.runs("true"), stand)), other)
+			check(t, os.Remove(filepath.Join(other, "red")))
+			wantAllow(t, s.stop(merge(s.runs("true"), stand)))
+		})
+	}
+}
+
+// Another project may have worktrees, too.
+func TestE5WorkInAWorktreeOfAnotherProjectByCommands(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := s.another()
+	dir := filepath.Join(filepath.Dir(s.root), "other-wt")
+	gittest.At(t, other).Git("worktree", "add", "-q", dir)
+	s.prompt("do it", nil)
+	write(t, filepath.Join(dir, "red"), "")
+	wantBlock(t, s.stop(s.runs("cd ../other-wt && touch red")), dir)
 }
 
 func TestE12WorkThatLeftTheTree(t *testing.T) {

@@ -1,0 +1,56 @@
+package footprint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/commandline"
+)
+
+// Looks reports whether a command line changes nothing wherever its paths lead: it has only commands that are known to
+// read. In doubt it does not only look; a cd stays for the next command.
+func Looks(line string) bool {
+	commands, clear := commandline.Read(line)
+	if !clear || len(commands) == 0 || strings.Contains(discarded.Replace(line), ">") {
+		return false
+	}
+	return !slices.ContainsFunc(commands, func(c *commandline.Command) bool { return !reads(c.Words) })
+}
+
+// discarded takes out of a command line where it sends what nobody is to read.
+var discarded = strings.NewReplacer("2>&1", "", ">/dev/null", "", "> /dev/null", "")
+
+// reads reports whether a command is known to read only.
+func reads(words []string) bool {
+	name, args := words[0], words[1:]
+	switch name {
+	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "grep", "head", "jq", "ls", "nl", "printf",
+		"pwd", "readlink", "realpath", "stat", "tail", "test", "tr", "true", "wc", "[":
+		return true
+	case "find":
+		return !slices.ContainsFunc(args, func(arg string) bool {
+			return slices.ContainsFunc([]string{"-delete", "-exec", "-fls", "-fprint", "-ok"}, func(acts string) bool { return strings.HasPrefix(arg, acts) })
+		})
+	case "git":
+		return gitReads(args)
+	case "sed": // -n 1,20p
+		return len(args) > 2 && args[0] == "-n" && strings.Trim(args[1], "0123456789,$p;") == "" && !strings.HasPrefix(args[2], "-")
+	}
+	return false
+}
+
+// gitReads reports whether git is called only to say something.
+func gitReads(args []string) bool {
+	for len(args) > 1 && (args[0] == "-C" || args[0] == "--no-pager") {
+		if args[0] == "-C" {
+			args = args[1:]
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--output") }) {
+		return false
+	}
+	return slices.Contains([]string{
+		"blame", "cat-file", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "merge-base", "rev-list", "rev-parse", "shortlog", "show", "status",
+	}, args[0])
+}
