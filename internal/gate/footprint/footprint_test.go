@@ -195,8 +195,36 @@ func TestRootsOfOtherSessions(t *testing.T) {
 	update(t, s, "a", one, func(s *Session) { s.Visit("/ours") })
 	update(t, s, "b", one, nothing)
 	update(t, s, "c", other, func(s *Session) { s.Visit("/theirs") })
-	if got := s.Roots(s.Load("b").Origin); !slices.Equal(got, []string{"/theirs"}) {
+	if got := s.Claimed(s.Load("b").Origin, time.Time{}); !slices.Equal(got, []string{"/theirs"}) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A session that has ended, or whose turn has, claims nothing of what is done later.
+func TestE13WhoClaimsAProject(t *testing.T) {
+	for name, tt := range map[string]struct {
+		client process.Identity
+		judged bool
+		after  bool // it was heard of after the moment
+		claims bool
+	}{
+		"at work":                                 {process.Self(), false, false, true},
+		"at work, of a client that is not known":  {process.Identity{}, false, false, true},
+		"its turn has ended":                      {process.Self(), true, false, false},
+		"its turn has ended since":                {process.Self(), true, true, true},
+		"its client has ended":                    {one, false, false, false},
+		"its client has ended since":              {one, false, true, true},
+		"its turn has ended, and then its client": {one, true, false, false},
+	} {
+		s := NewStore(t.TempDir())
+		update(t, s, "a", tt.client, func(s *Session) { s.Visit("/p"); s.Judged = tt.judged })
+		since := time.Now().Add(time.Minute)
+		if tt.after {
+			since = time.Now().Add(-time.Minute)
+		}
+		if got := s.Claimed("b", since); slices.Contains(got, "/p") != tt.claims {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

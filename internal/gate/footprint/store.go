@@ -87,12 +87,18 @@ func (b Beginning) follows(s *Session) bool {
 	return b.GoesOn && len(s.Callers) == 0 && b.Root != "" && slices.Contains(s.Roots, b.Root)
 }
 
-// Roots are the projects in which other sessions than those of an origin have worked.
-func (s Store) Roots(origin string) (roots []string) {
+// Claimed are the projects of other sessions than those of an origin: of those that may be at work, or were heard of since a
+// moment.
+func (s Store) Claimed(origin string, since time.Time) (roots []string) {
 	for _, entry := range s.entries() {
-		if session := s.read(filepath.Join(s.dir, entry.Name())); session != nil && session.Origin != origin {
-			roots = append(roots, session.Roots...)
+		session := s.read(filepath.Join(s.dir, entry.Name()))
+		if session == nil || session.Origin == origin {
+			continue
 		}
+		if info, err := entry.Info(); err == nil && isBefore(info.ModTime(), since) && !session.mayWork() {
+			continue
+		}
+		roots = append(roots, session.Roots...)
 	}
 	return roots
 }

@@ -49,7 +49,7 @@ func (c *call) beside(payload hook.Payload, session *footprint.Session, known []
 			named = append(named, one)
 		}
 	}
-	return rootsOf(c.unclaimed(named, session))
+	return rootsOf(c.unclaimed(named, session, session.Prompted))
 }
 
 // apart are the approved projects and their places in all worktrees of their repositories that have trees of their own

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/trust"
@@ -94,7 +95,7 @@ const maxBelow = 16
 
 // mentioned are projects that no hook named, but the session's transcript does: those below
 // a client's directory by their name, and worktrees that are newer than the session as places. Other sessions
-// make worktrees at the same time, and may be spoken of: those that they have worked in are theirs.
+// make worktrees at the same time, and may be spoken of: those that they work in are theirs.
 // unnamed are the worktrees among the rest.
 func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	below := c.below(payload)
@@ -105,7 +106,7 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 
 	worktrees := footprint.Worktrees(append(rootsOf(below), known...), session.Began)
 	candidates := slices.DeleteFunc(slices.Concat(below, worktrees), func(one footprint.Candidate) bool { return slices.Contains(known, one.Root) })
-	if candidates = c.unclaimed(candidates, session); len(candidates) == 0 {
+	if candidates = c.unclaimed(candidates, session, session.Prompted); len(candidates) == 0 {
 		return nil, nil
 	}
 
@@ -118,9 +119,10 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	defer cancel()
 	stands := append(c.starts(payload), known...)
 	mentions := map[footprint.Candidate]bool{}
+	var rest []footprint.Candidate
 	for i, one := range candidates {
 		if ctx.Err() != nil {
-			return append(roots, rootsOf(candidates[i:])...), unnamed
+			return append(roots, rootsOf(candidates[i:])...), nil
 		}
 		said := footprint.Candidate{Name: one.Name, Top: one.Top}
 		if _, looked := mentions[said]; !looked {
@@ -130,18 +132,18 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 		case mentions[said]:
 			roots = append(roots, one.Root)
 		case one.Top != "":
-			unnamed = append(unnamed, one.Root)
+			rest = append(rest, one)
 		}
 	}
-	return roots, unnamed
+	return roots, rootsOf(c.unclaimed(rest, session, time.Time{})) // it is known whose the others were
 }
 
-// unclaimed are those candidates in which no other session has worked.
-func (c *call) unclaimed(candidates []footprint.Candidate, session *footprint.Session) []footprint.Candidate {
+// unclaimed are those candidates in which no other session works or has worked since a moment.
+func (c *call) unclaimed(candidates []footprint.Candidate, session *footprint.Session, since time.Time) []footprint.Candidate {
 	if len(candidates) == 0 {
 		return nil
 	}
-	taken := footprint.NewStore(c.StateDir).Roots(session.Origin)
+	taken := footprint.NewStore(c.StateDir).Claimed(session.Origin, since)
 	return slices.DeleteFunc(candidates, func(one footprint.Candidate) bool { return slices.Contains(taken, paths.Canonical(one.Root)) })
 }
 

@@ -473,6 +473,29 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, filepath.Join(other, "red"), "")
 		return s.runs("cat ../other/f")
 	},
+	"another session's turn has just ended in a project that this one looks into": func(s *scene) fields {
+		other := s.another()
+		earlier := fields{"session_id": "s2", "cwd": other}
+		s.prompt("do it", earlier)
+		s.prompt("what is in other?", nil)
+		write(s.t, filepath.Join(other, "g"), "")
+		wantAllow(s.t, s.stop(earlier))
+		write(s.t, filepath.Join(other, "red"), "")
+		return s.runs("cd ../other && make")
+	},
+	"another session's worktree of an earlier turn": func(s *scene) fields {
+		s.prompt("do it", nil)
+		dir := s.linked("theirs")
+		earlier := fields{"session_id": "s2", "cwd": dir}
+		s.prompt("do it", earlier)
+		write(s.t, filepath.Join(dir, "g"), "")
+		wantAllow(s.t, s.stop(earlier))
+		wantAllow(s.t, s.stop(nil))
+		s.later()
+		s.prompt("list the worktrees", nil)
+		write(s.t, s.path("g"), "")
+		return s.runs("git worktree list; cd ../theirs")
+	},
 	"background work": func(s *scene) fields {
 		s.prompt("do it", nil)
 		write(s.t, s.path("g"), "")

@@ -30,6 +30,7 @@ import (
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/journal"
 	"github.com/stopgate/stopgate/internal/record/stops"
+	"github.com/stopgate/stopgate/internal/sys/checktest"
 	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -1194,6 +1195,43 @@ func TestE5WorkInAWorktreeOfAnotherProjectByCommands(t *testing.T) {
 	s.prompt("do it", nil)
 	write(t, filepath.Join(dir, "red"), "")
 	wantBlock(t, s.stop(s.runs("cd ../other-wt && touch red")), dir)
+}
+
+// Where another session has worked, and its turn has ended before this one's began, this one may be at work.
+func TestE13WhereASessionHasEndedAnotherOneWorks(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	other := s.another()
+	earlier := fields{"session_id": "s2", "cwd": other}
+	s.prompt("do it", earlier)
+	write(t, filepath.Join(other, "g"), "")
+	wantAllow(t, s.stop(earlier))
+	began := time.Now()
+	checktest.Eventually(t, "that was before", func() bool { return time.Since(began) > 50*time.Millisecond })
+
+	s.prompt("do it", nil)
+	write(t, filepath.Join(other, "red"), "")
+	wantBlock(t, s.stop(s.runs("cd ../other && touch red")), other)
+}
+
+// It is known whose a worktree is in which another session's work has ended.
+func TestE5AWorktreeOfASessionThatHasEndedIsNotTold(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	dir := s.linked("theirs")
+	earlier := fields{"session_id": "s2", "cwd": dir}
+	s.prompt("do it", earlier)
+	write(t, filepath.Join(dir, "g"), "")
+	wantAllow(t, s.stop(earlier))
+	wantAllow(t, s.stop(s.runs("make")))
+
+	s.later()
+	s.prompt("go on", nil)
+	write(t, s.path("g"), "")
+	if r := s.stop(s.runs("make")); r.blocks() || strings.Contains(r.Message, "theirs") {
+		t.Errorf("got %s", r.Stdout)
+	}
 }
 
 func TestE12WorkThatLeftTheTree(t *testing.T) {
