@@ -14,6 +14,7 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -30,7 +31,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	}
 	below := rootsOf(c.below(payload))
 	below = below[:min(len(below), maxBelow)]
-	if session == nil && len(below) == 0 {
+	if session == nil && !c.anywhere() {
 		return
 	}
 	begins := session == nil || session.Prompts == 0
@@ -73,6 +74,9 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		c.protect(ctx, projects, session)
 	}
 }
+
+// anywhere reports whether there is a project to which a session may go that was started in none.
+func (c *call) anywhere() bool { return c.enforces() && len(trust.NewStore(c.StateDir).Roots()) > 0 }
 
 // protect remembers the protected files that the agent finds, at the first prompt as a rule. Where that
 // fails, its stops are held to commits instead.
@@ -127,7 +131,7 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, id s
 func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session *footprint.Session, j Judgement) {
 	p, is := kc.Payload.(*hook.StopPayload)
 	trees := j.trees()
-	if !is || session == nil || len(trees) == 0 {
+	if !is || session == nil || len(trees) == 0 && !c.nowhere {
 		return
 	}
 

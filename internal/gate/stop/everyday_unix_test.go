@@ -496,6 +496,23 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("g"), "")
 		return s.runs("git worktree list; cd ../theirs")
 	},
+	"a look from no project into one in which a person works later": func(s *scene) fields {
+		outside := fields{"cwd": s.state}
+		s.prompt("what is there?", outside)
+		wantAllow(s.t, s.stop(merge(s.runs("cd ../project && make -n"), outside)))
+		s.red()
+		s.later()
+		s.prompt("what is here?", outside)
+		return merge(s.runs("ls"), outside)
+	},
+	"a question above a project in which a person has worked since the last one": func(s *scene) fields {
+		above := fields{"cwd": filepath.Dir(s.root)}
+		s.prompt("what is there?", above)
+		wantAllow(s.t, s.stop(merge(s.runs("ls"), above)))
+		s.red()
+		s.prompt("what is in project?", above)
+		return merge(s.runs("cd project && ls"), above)
+	},
 	"background work": func(s *scene) fields {
 		s.prompt("do it", nil)
 		write(s.t, s.path("g"), "")

@@ -105,6 +105,7 @@ type call struct {
 	passed     []string // where the project was looked for
 	read       reading  // of the session's transcript, at this call
 	led        []string // other projects to which its commands led
+	nowhere    bool     // it works in no project
 }
 
 // Journal is the journal of a state directory, for those who write it: it keeps as much

@@ -127,6 +127,7 @@ func (c *call) trees(ctx context.Context, place *Place, payload hook.Payload, se
 
 	others, unnamed := c.others(ctx, place.Root, payload, session)
 	c.tellUnnamed(place, payload, session, unnamed)
+	c.nowhere = place.Root == "" && len(others) == 0
 	for _, root := range others {
 		other := c.locate(root, payload)
 		other.holdForeign(session)

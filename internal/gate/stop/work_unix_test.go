@@ -1234,6 +1234,32 @@ func TestE5AWorktreeOfASessionThatHasEndedIsNotTold(t *testing.T) {
 	}
 }
 
+// A client may be started where no project is, above all or beside them.
+func TestE5AClientThatWasStartedInNoProject(t *testing.T) {
+	t.Parallel()
+	for place, command := range map[string]string{
+		"scratch":     "cd ../project && touch red",
+		"scratch/far": "touch ../../project/red",
+		".":           "cd project && touch red",
+	} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			dir := filepath.Join(filepath.Dir(s.root), place)
+			check(t, os.MkdirAll(dir, 0o755))
+			stand := fields{"cwd": dir}
+			s.call(hook.SessionStart, merge(stand, fields{"source": "startup"}))
+			s.prompt("do it", stand)
+			wantAllow(t, s.stop(merge(s.runs("make"), stand)))
+			s.prompt("now", stand)
+			s.red()
+			wantBlock(t, s.stop(merge(s.runs(command), stand)), s.root)
+			check(t, os.Remove(s.path("red")))
+			wantAllow(t, s.stop(merge(s.runs("true"), stand)))
+		})
+	}
+}
+
 func TestE12WorkThatLeftTheTree(t *testing.T) {
 	t.Parallel()
 	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
