@@ -77,6 +77,7 @@ func TestE5AWorktreeIsAPlaceNotAWord(t *testing.T) {
 		command("N=fix\ngit worktree add \"../$N\""):                                            true,
 		command("for n in a fix; do git worktree add ../$n; done"):                              true,
 		command("./scripts/new-worktree.sh fix"):                                                true,
+		say("cmd", "./scripts/new-worktree.sh fix"):                                             true,
 		command("claude --worktree fix -p 'go on'"):                                             true,
 		command("claude --worktree=fix"):                                                        true,
 		say("content", "#!/bin/sh\nname=fix\ngit worktree add ../$name"):                        true,

@@ -106,6 +106,15 @@ var everyday = map[string]func(s *scene) fields{
 		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": other})
 		return nil
 	},
+	"a look by other tools into a project in which a person works": func(s *scene) fields {
+		other := s.another()
+		s.later()
+		s.prompt("what is in other?", nil)
+		write(s.t, filepath.Join(other, "red"), "")
+		s.calls("mcp__filesystem__read_file", `{"path":"../other/f"}`)
+		s.calls("Write", `{"file_path":"notes","content":"{\"command\":\"cd ../other\"}"}`)
+		return s.calls("Task", `{"description":"look","prompt":"Read ../other/f"}`)
+	},
 	"a question above many red projects of a person": func(s *scene) fields {
 		var names []string
 		for i := range maxBelow + 4 {
@@ -541,9 +550,14 @@ func during(meanwhile func(*scene)) func(*scene) fields {
 
 // runs is the stop of a session whose transcript now ends with a shell command.
 func (s *scene) runs(command string) fields {
+	return s.calls("Bash", fmt.Sprintf(`{"command":%q}`, command))
+}
+
+// calls is a stop after the agent has called a tool.
+func (s *scene) calls(tool, input string) fields {
 	path := filepath.Join(s.state, "runs.jsonl")
 	before, _ := os.ReadFile(path) // there is none at first
-	write(s.t, path, string(before)+fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":%q}}]}}`+"\n", command))
+	write(s.t, path, string(before)+fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}`+"\n", tool, input))
 	return fields{"transcript_path": path}
 }
 

@@ -1138,6 +1138,27 @@ func TestWorkInAnotherProjectByCommands(t *testing.T) {
 	}
 }
 
+// Bash is not the only shell.
+func TestE5WorkInAnotherProjectByOtherShells(t *testing.T) {
+	t.Parallel()
+	for tool, input := range map[string]string{
+		"mcp__shell__execute":          `{"command":"cd ../other && touch red"}`,
+		"mcp__terminal__run":           `{"cmd":["sh","-c","touch ../other/red"]}`,
+		"mcp__codex__exec":             `{"command":["touch","red"],"workdir":"../other/"}`,
+		"mcp__jupyter__executeCode":    `{"code":"open('../other/red', 'w')"}`,
+		"PowerShell":                   `{"command":"New-Item ../other/red"}`,
+		"mcp__desktop__start_process2": `{"program":"touch","args":["../other/red"]}`,
+	} {
+		t.Run(tool, func(t *testing.T) {
+			s := newWork(t)
+			other := s.another()
+			s.prompt("do it", nil)
+			write(t, filepath.Join(other, "red"), "")
+			wantBlock(t, s.stop(s.calls(tool, input)), other)
+		})
+	}
+}
+
 // A path may lead to the repository of which the project is a folder.
 func TestWorkInAFolderOfAnotherRepositoryByCommands(t *testing.T) {
 	t.Parallel()

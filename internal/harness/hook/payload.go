@@ -214,7 +214,7 @@ type ToolUse struct {
 // namesFile reports whether a field of a tool's input names files. Tools of MCP servers have names of their own,
 // and write them in their own way.
 func namesFile(key string) bool {
-	switch strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key)) {
+	switch plainKey(key) {
 	case "filepath", "notebookpath", "path", "paths", "file", "files", "filename", "filenames", "filepaths",
 		"source", "destination", "sourcepath", "destinationpath", "oldpath", "newpath", "targetfile", "targetpath", "relativepath", "outputpath":
 		return true
@@ -222,12 +222,45 @@ func namesFile(key string) bool {
 	return false
 }
 
+// NamesCommand reports whether a field of a tool's input says what a shell or an interpreter is to run.
+func NamesCommand(key string) bool {
+	switch plainKey(key) {
+	case "command", "commands", "commandline", "cmd", "cmds", "cmdline", "script", "code", "argv", "args":
+		return true
+	}
+	return false
+}
+
+// namesFolder reports whether a field of a tool's input says where something is to run.
+func namesFolder(key string) bool {
+	switch plainKey(key) {
+	case "cwd", "dir", "directory", "folder", "workdir", "workingdir", "workingdirectory":
+		return true
+	}
+	return false
+}
+
+// plainKey is a field's name, however it is written.
+func plainKey(key string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+}
+
 // Files are the paths of the files that the call names, in lists and objects, too. A field that is something
 // else names none, and hides none of the others.
-func (u ToolUse) Files() []string { return filesIn(u.ToolInput, false, 0) }
+func (u ToolUse) Files() []string { return textsIn(u.ToolInput, namesFile, false, 0) }
 
-// filesIn are the files that a value of the input names. named means that the field's name says that it does.
-func filesIn(value json.RawMessage, named bool, depth int) (files []string) {
+// Commands is what the call has a shell or an interpreter run, in lists and objects, too, with the files and folders that it
+// names beside: lines, or words of one. It is empty where the tool runs nothing.
+func (u ToolUse) Commands() string {
+	if len(textsIn(u.ToolInput, NamesCommand, false, 0)) == 0 {
+		return ""
+	}
+	names := func(key string) bool { return NamesCommand(key) || namesFile(key) || namesFolder(key) }
+	return strings.Join(textsIn(u.ToolInput, names, false, 0), "\n")
+}
+
+// textsIn are the texts of a value of the input in fields with certain names. named means that the value's own field has one.
+func textsIn(value json.RawMessage, names func(key string) bool, named bool, depth int) (texts []string) {
 	const deepest = 8
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 || depth > deepest {
@@ -238,7 +271,7 @@ func filesIn(value json.RawMessage, named bool, depth int) (files []string) {
 	case '{':
 		members, _ := rawjson.Members(value)
 		for _, m := range members {
-			files = append(files, filesIn(m.Value, namesFile(m.Name), depth+1)...)
+			texts = append(texts, textsIn(m.Value, names, names(m.Name), depth+1)...)
 		}
 	case '[':
 		var all []json.RawMessage
@@ -246,15 +279,15 @@ func filesIn(value json.RawMessage, named bool, depth int) (files []string) {
 			return nil
 		}
 		for _, one := range all {
-			files = append(files, filesIn(one, named, depth+1)...)
+			texts = append(texts, textsIn(one, names, named, depth+1)...)
 		}
 	case '"':
-		var file string
-		if named && json.Unmarshal(value, &file) == nil && file != "" {
-			files = []string{file}
+		var text string
+		if named && json.Unmarshal(value, &text) == nil && text != "" {
+			texts = []string{text}
 		}
 	}
-	return files
+	return texts
 }
 
 // Creates reports whether the call makes a file that does not exist: an edit that replaces nothing does.

@@ -1,9 +1,35 @@
 package transcript
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/stopgate/stopgate/internal/harness/hook"
+)
 
 // BeginsCommand reports whether the JSON text behind some bytes of a transcript is the command line that a tool was
 // called with.
 func BeginsCommand(before []byte) bool {
-	return bytes.HasSuffix(bytes.TrimRight(before, ` "`), []byte(`"command":`))
+	before, isField := bytes.CutSuffix(bytes.TrimRight(before, ` "`), []byte(`":`))
+	return isField && hook.NamesCommand(string(before[bytes.LastIndexByte(before, '"')+1:]))
+}
+
+// commandsIn is what the tools were called with that run commands, in a line of a transcript, by the agent or by a subagent.
+// Shells have many names: Bash, PowerShell, Monitor, those of MCP servers.
+func commandsIn(line []byte) (commands []string) {
+	if !bytes.Contains(line, []byte(`"tool_use"`)) {
+		return nil // decoding takes longer
+	}
+	var e struct {
+		Message struct {
+			Content []block `json:"content"`
+		} `json:"message"`
+	}
+	_ = json.Unmarshal(line, &e) // what is of another form is no call
+	for _, b := range e.Message.Content {
+		if text := (hook.ToolUse{ToolInput: b.Input}).Commands(); b.Type == "tool_use" && text != "" {
+			commands = append(commands, text)
+		}
+	}
+	return commands
 }
