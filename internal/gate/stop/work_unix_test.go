@@ -1414,6 +1414,18 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		write(t, s.path("hidden.go"), "")
 		wantAllow(t, s.stop(nil), "no gate has seen files that git ignores by a new rule (hidden.go)")
 	})
+	t.Run("what a rule ignores that ignores itself is told", func(t *testing.T) {
+		s := newWork(t)
+		s.now = func() time.Time { return time.Now().Add(-time.Second) }
+		s.commit("lib/a", "")
+		s.prompt("do it", nil)
+		write(t, s.path("g"), "")
+		wantAllow(t, s.stop(nil))
+		s.prompt("more", nil)
+		write(t, s.path("lib/.gitignore"), "*\n")
+		write(t, s.path("lib/hidden.go"), "")
+		wantAllow(t, s.stop(nil), "by a new rule (lib/.gitignore, lib/hidden.go)")
+	})
 	t.Run("what a new rule ignores in a new worktree is told, a build is not", func(t *testing.T) {
 		s := newWork(t)
 		s.now = func() time.Time { return time.Now().Add(-time.Second) }

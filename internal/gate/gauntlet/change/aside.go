@@ -51,6 +51,9 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 // AsideStamp changes when Aside may say something else although the tree is the same.
 func (w *Worktree) AsideStamp(p Position, t Tree) (stamp string) {
 	stamp = stampOf(append(w.ruleFiles().files, stashLog(w.common(p)))) + stampOf(autostashes(w.root))
+	for _, name := range w.unlistedRules(t) {
+		stamp += name + " " + stampOf([]string{w.abs(name)})
+	}
 	for _, name := range t.repositories {
 		if common, _, found := paths.Repository(w.abs(name)); found {
 			stamp += stampOf(append(w.rulesWithin(w.abs(name)).files, stashLog(common))) + stampOf(autostashes(w.abs(name)))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/atomicfile"
@@ -28,7 +29,7 @@ const (
 // are known by the id.
 func (w *Worktree) KeepRules(t Tree) (id string, err error) {
 	found := rules{}
-	for _, name := range t.ignoreFiles() {
+	for _, name := range slices.Concat(t.ignoreFiles(), w.unlistedRules(t)) {
 		found[name] = textOf(w.abs(name))
 	}
 	for _, s := range w.sources(t) {
@@ -75,6 +76,35 @@ func (t Tree) ignoreFiles() (names []string) {
 		}
 	}
 	return names
+}
+
+// unlistedRules are the .gitignore files of folders in which the tree has files, that are not in the tree themselves: they
+// ignore themselves. A cache that does has no files in the tree.
+func (w *Worktree) unlistedRules(t Tree) (names []string) {
+	dir, err := openFolder(w.root)
+	if err != nil {
+		return nil
+	}
+	defer dir.close()
+	for folder := range t.folders() {
+		name := path.Join(folder, ignoreFile)
+		if s, err := dir.lstat(name); err == nil && s.isA(typeRegular) && !t.Has(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// folders are those that a tree's files are in, at any depth.
+func (t Tree) folders() map[string]bool {
+	all := map[string]bool{}
+	for i := range t.files {
+		for folder := path.Dir(t.files[i].path); !all[folder]; folder = path.Dir(folder) {
+			all[folder] = true
+		}
+	}
+	return all
 }
 
 // sources are the other files of rules for a tree and the repositories within it.

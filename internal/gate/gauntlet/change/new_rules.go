@@ -17,6 +17,7 @@ type ruleChange struct {
 	now, then  []string // its lines
 	in         string   // the repository within the tree that it is for; empty: the tree's own
 	everywhere bool     // it is for all of them
+	unlisted   bool     // it ignores itself, so no commit has brought it
 }
 
 // ruleChanges are files of rules as they are named in rules.
@@ -51,7 +52,7 @@ func (w *Worktree) changedRules(t Tree, since Start) ruleChanges {
 	}
 	changes := ruleChanges{}
 	add := func(key, text string) {
-		changes[key] = ruleChange{now: linesOf(text), then: linesOf(then[key]), in: repositoryOf(key, repositories)}
+		changes[key] = ruleChange{now: linesOf(text), then: linesOf(then[key]), in: repositoryOf(key, repositories), unlisted: text != "" && !t.Has(key)}
 	}
 
 	for i := range t.files {
@@ -64,15 +65,20 @@ func (w *Worktree) changedRules(t Tree, since Start) ruleChanges {
 		}
 	}
 	for key := range then {
-		if !filepath.IsAbs(key) && !t.Has(key) {
-			add(key, "")
+		if !filepath.IsAbs(key) && !t.Has(key) { // it is gone, or ignores itself
+			add(key, textOf(w.abs(key)))
+		}
+	}
+	for _, name := range w.unlistedRules(t) {
+		if _, found := then[name]; !found && (known || newer(w.abs(name), since.Time)) {
+			add(name, textOf(w.abs(name)))
 		}
 	}
 	for _, s := range w.sources(t) {
 		key, text := sourceKey(s.file), textOf(s.file)
 		isNew := func(file string) bool { return newer(file, since.Time) }
 		if known && text != then[key] || !known && (isNew(s.file) || slices.ContainsFunc(s.by, isNew)) {
-			changes[key] = ruleChange{linesOf(text), linesOf(then[key]), s.in, s.everywhere}
+			changes[key] = ruleChange{now: linesOf(text), then: linesOf(then[key]), in: s.in, everywhere: s.everywhere}
 		}
 	}
 	maps.DeleteFunc(changes, func(_ string, c ruleChange) bool { return !c.says() })
@@ -107,7 +113,7 @@ func (w *Worktree) ignoredIn(ctx context.Context, in string, changes ruleChanges
 	for _, place := range places {
 		rule, found := by[place]
 		cause := changes.cause(prefix+place, w.ruleKey(rule.Source, top), rule.Line)
-		if found && cause != "" && (filepath.IsAbs(cause) || touched(cause)) {
+		if found && cause != "" && (filepath.IsAbs(cause) || changes[cause].unlisted || touched(cause)) {
 			names = append(names, prefix+place)
 		}
 	}

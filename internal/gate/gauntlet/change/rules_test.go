@@ -266,13 +266,46 @@ func TestE12OnlyNewRulesAreTold(t *testing.T) {
 				r.Write("out", "")
 			},
 		},
+		"a rule that hides its own file": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) { r.Write("lib/.gitignore", "*\n", "lib/red", "") },
+			want:    "lib/.gitignore, lib/red",
+		},
+		"a rule in a new folder that hides its own file": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write("new/a", "", "new/.gitignore", "/.gitignore\nbuild/\n", "new/build/red", "")
+			},
+			want: "new/.gitignore, new/build/",
+		},
+		"a rule above folders that hides its own file": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write("lib/deep/.gitignore", "*\n", "lib/deep/red", "")
+			},
+			want: "lib/deep/.gitignore, lib/deep/red",
+		},
+		"a rule that comes to hide its own file": {
+			before: func(t *testing.T, r *gittest.Repo, _ string) { r.Write("new/.gitignore", "*.tmp\n") },
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write("new/.gitignore", "*.tmp\n*\n", "new/red", "")
+				r.Git("add", "-f", "new/red")
+			},
+			want: "new/.gitignore",
+		},
+		"a build by a rule that hides its own file": {
+			before:  func(t *testing.T, r *gittest.Repo, _ string) { r.Write("lib/.gitignore", "*\n") },
+			session: func(t *testing.T, r *gittest.Repo, _ string) { r.Write("lib/out", "") },
+		},
+		"caches that ignore themselves, below files": {
+			session: func(t *testing.T, r *gittest.Repo, _ string) {
+				r.Write("lib/.mypy_cache/.gitignore", "*\n", "lib/.mypy_cache/x", "", "lib/deep/node_modules/.cache/.gitignore", "*", "lib/deep/node_modules/.cache/y", "")
+			},
+		},
 		"a folder that ignores itself": {
 			session: func(t *testing.T, r *gittest.Repo, _ string) { r.Write(".venv/.gitignore", "*\n", ".venv/x", "") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home, r := homely(t)
-			r.Write("a", "1\n", ".gitignore", "dist/\n")
+			r.Write("a", "1\n", ".gitignore", "dist/\n", "lib/a", "", "lib/deep/er/a", "")
 			r.Commit("one")
 			if tt.before != nil {
 				tt.before(t, r, home)
@@ -287,6 +320,26 @@ func TestE12OnlyNewRulesAreTold(t *testing.T) {
 				t.Errorf("told %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A rule that ignores itself does not change the tree, so its stamp must.
+func TestE12ARuleThatIgnoresItselfChangesTheStamp(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("lib/a", "", "src/a", "", "out/a", "")
+	r.Commit("one")
+	w := open(t, r)
+	before, stamp := tree(t, w), w.AsideStamp(Position{}, tree(t, w))
+
+	r.Write("lib/.gitignore", "*\n", "src/.gitignore", "*\n", "out/.gitignore", "*\n")
+	now := tree(t, w)
+	if now.ID != before.ID || w.AsideStamp(Position{}, now) == stamp {
+		t.Error("the tree has changed, or the stamp has not")
+	}
+	for range 10 {
+		if again := w.AsideStamp(Position{}, now); again != w.AsideStamp(Position{}, now) {
+			t.Fatal("the stamp changes by itself")
+		}
 	}
 }
 
