@@ -1531,6 +1531,61 @@ func TestE12AnAutostashIsTold(t *testing.T) {
 	})
 }
 
+// A cherry-pick, revert or am that has stopped keeps what it has still to apply where neither the tree nor a branch shows it.
+func TestE12WhatWaitsInACherryPickIsTold(t *testing.T) {
+	t.Parallel()
+	const waits = "no gate has seen commits that wait in a cherry-pick, revert or am in progress (git status)"
+	for name, tt := range map[string]struct {
+		stopped func(r *gittest.Repo)
+		told    []string
+	}{
+		"cherry-pick": {func(r *gittest.Repo) { _, _ = r.Try("cherry-pick", "theirs~", "theirs") }, []string{waits}},
+		"revert":      {func(r *gittest.Repo) { _, _ = r.Try("revert", "--no-edit", "theirs~", "theirs") }, []string{waits}},
+		"am": {func(r *gittest.Repo) {
+			r.Git("format-patch", "-q", "-o", ".git/p", "main..theirs")
+			_, _ = r.Try("am", "-q", ".git/p/0001-both.patch", ".git/p/0002-red.patch")
+		}, []string{waits}},
+		"cherry-pick of one":      {func(r *gittest.Repo) { _, _ = r.Try("cherry-pick", "theirs~") }, nil},
+		"cherry-pick, at the end": {func(r *gittest.Repo) { _, _ = r.Try("cherry-pick", "theirs", "theirs~") }, nil},
+		"am of one": {func(r *gittest.Repo) {
+			r.Git("format-patch", "-q", "-o", ".git/p", "main..theirs~")
+			_, _ = r.Try("am", "-q", ".git/p/0001-both.patch")
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWork(t)
+			r := gittest.At(t, s.root)
+			r.Git("switch", "-q", "-c", "theirs")
+			r.Write("both", "theirs")
+			r.Commit("both")
+			r.Write("good", "")
+			r.Commit("red")
+			r.Git("switch", "-q", "main")
+			r.Write("both", "ours")
+			r.Commit("ours")
+			r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+			s.prompt("do it", nil)
+
+			tt.stopped(r)
+			r.Write("both", "solved")
+			wantAllow(t, s.stop(nil), tt.told...)
+		})
+	}
+	t.Run("one from before is not told", func(t *testing.T) {
+		s := newWork(t)
+		for _, n := range []string{"1", "2", "3"} {
+			s.commit("f", n)
+		}
+		r := gittest.At(t, s.root)
+		_, _ = r.Try("revert", "--no-edit", "HEAD~", "HEAD~2")
+		past := time.Now().Add(-time.Hour)
+		check(t, os.Chtimes(s.path(".git/sequencer/todo"), past, past))
+		s.prompt("do it", nil)
+		write(t, s.path("f"), "4")
+		wantAllow(t, s.stop(nil))
+	})
+}
+
 // received counts the calls that have come.
 func (s *scene) received() (n int) {
 	s.t.Helper()

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 )
@@ -23,23 +25,11 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 		if branches := w.branches(ctx, scope, p, since); len(branches) > 0 {
 			all = append(all, "commits on "+list(branches))
 		}
-		if newer(stashLog(w.common(p)), since.Time) {
-			all = append(all, "a stash (git stash list)")
-		}
-		if anyNewer(autostashes(w.root), since.Time) {
-			all = append(all, "an autostash of a rebase or merge in progress (git status)")
-		}
+		all = append(all, left(w.root, w.common(p), "", since.Time)...)
 	}
 	for _, name := range t.repositories {
-		common, _, found := paths.Repository(w.abs(name))
-		if !found || !w.holds(name) {
-			continue
-		}
-		if newer(stashLog(common), since.Time) {
-			all = append(all, "a stash in "+list([]string{name})+" (git stash list)")
-		}
-		if anyNewer(autostashes(w.abs(name)), since.Time) {
-			all = append(all, "an autostash of a rebase or merge in progress in "+list([]string{name})+" (git status)")
+		if common, _, found := paths.Repository(w.abs(name)); found && w.holds(name) {
+			all = append(all, left(w.abs(name), common, " in "+list([]string{name}), since.Time)...)
 		}
 	}
 	if ignored := w.newlyIgnored(ctx, scope, p, t, since); len(ignored) > 0 {
@@ -48,15 +38,30 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 	return all
 }
 
+// left says what the repository of a directory has kept of work since a moment that is not in the worktree. where says in
+// which repository.
+func left(dir, common, where string, since time.Time) (all []string) {
+	if newer(stashLog(common), since) {
+		all = append(all, "a stash"+where+" (git stash list)")
+	}
+	if anyNewer(autostashes(dir), since) {
+		all = append(all, "an autostash of a rebase or merge in progress"+where+" (git status)")
+	}
+	if anyNewer(waiting(dir), since) {
+		all = append(all, "commits that wait in a cherry-pick, revert or am in progress"+where+" (git status)")
+	}
+	return all
+}
+
 // AsideStamp changes when Aside may say something else although the tree is the same.
 func (w *Worktree) AsideStamp(p Position, t Tree) (stamp string) {
-	stamp = stampOf(append(w.ruleFiles().files, stashLog(w.common(p)))) + stampOf(autostashes(w.root))
+	stamp = stampOf(append(w.ruleFiles().files, stashLog(w.common(p)))) + stampOf(unfinished(w.root))
 	for _, name := range w.unlistedRules(t) {
 		stamp += name + " " + stampOf([]string{w.abs(name)})
 	}
 	for _, name := range t.repositories {
 		if common, _, found := paths.Repository(w.abs(name)); found {
-			stamp += stampOf(append(w.rulesWithin(w.abs(name)).files, stashLog(common))) + stampOf(autostashes(w.abs(name)))
+			stamp += stampOf(append(w.rulesWithin(w.abs(name)).files, stashLog(common))) + stampOf(unfinished(w.abs(name)))
 		}
 	}
 	return stamp
@@ -75,6 +80,31 @@ func autostashes(dir string) []string {
 		filepath.Join(own, "rebase-merge", "autostash"), filepath.Join(own, "rebase-apply", "autostash"), filepath.Join(own, "MERGE_AUTOSTASH"),
 	}
 }
+
+// waiting are the files that say how far a cherry-pick, revert or am in progress is in the worktree of a directory, if more
+// commits or patches wait than the one at which it has stopped. What waits in a rebase is on the branch that it rewrites.
+func waiting(dir string) (files []string) {
+	own, found := paths.GitDir(dir)
+	if !found {
+		return nil
+	}
+	if todo := filepath.Join(own, "sequencer", "todo"); strings.Count(textOf(todo), "\n") > 1 {
+		files = append(files, todo)
+	}
+
+	number := func(name string) int {
+		n, _ := strconv.Atoi(strings.TrimSpace(textOf(filepath.Join(own, "rebase-apply", name)))) // there may be none
+		return n
+	}
+	isAm := disk.Exists(filepath.Join(own, "rebase-apply", "applying"))
+	if isAm && number("next") < number("last") {
+		files = append(files, filepath.Join(own, "rebase-apply", "next"))
+	}
+	return files
+}
+
+// unfinished are the files of what is in progress in the worktree of a directory.
+func unfinished(dir string) []string { return append(autostashes(dir), waiting(dir)...) }
 
 // stampOf changes when one of the files does.
 func stampOf(files []string) (stamp string) {

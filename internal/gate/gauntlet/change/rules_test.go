@@ -343,6 +343,19 @@ func TestE12ARuleThatIgnoresItselfChangesTheStamp(t *testing.T) {
 	}
 }
 
+// A cherry-pick in progress may leave the tree as it is.
+func TestE12WhatWaitsInACherryPickChangesTheStamp(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("a", "")
+	r.Commit("one")
+	w := open(t, r)
+	stamp := w.AsideStamp(Position{}, tree(t, w))
+	r.Write(".git/sequencer/todo", "pick 1 one\npick 2 two\n")
+	if w.AsideStamp(Position{}, tree(t, w)) == stamp {
+		t.Error("the stamp is the same")
+	}
+}
+
 // colleague is a commit that was made in another clone and fetched.
 func colleague(t *testing.T, r *gittest.Repo, namesAndContents ...string) (commit string) {
 	t.Helper()
