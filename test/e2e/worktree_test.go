@@ -130,8 +130,12 @@ func TestE13WhatAPersonChangesWhileTheAgentReads(t *testing.T) {
 			},
 			[]string{"allow gates:unchanged"},
 		},
+		"it looks with a shell": {
+			func(*bench) claudeapi.Answer { return bash("git log --oneline && ls -la") },
+			[]string{"allow gates:unchanged"},
+		},
 		"it runs a command": {
-			func(*bench) claudeapi.Answer { return bash("ls") },
+			func(*bench) claudeapi.Answer { return bash("make || true") },
 			[]string{"block gates:failed", "allow gates:passed"},
 		},
 	} {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 	"github.com/stopgate/stopgate/internal/sys/lines"
 )
 
@@ -17,8 +19,8 @@ var readers = []string{
 	"WebFetch", "WebSearch",
 }
 
-// OnlyReads reports whether the agent has called no tool from a place in a transcript on but those that only read, up to
-// the message that it has said last. Said is false if the transcript has not come to that: it lags.
+// OnlyReads reports whether the agent has called no tool from a place in a transcript on but those that only read, and a shell
+// for commands that do, up to the message that it has said last. Said is false if the transcript has not come to that: it lags.
 func OnlyReads(path string, from int64, message string) (only, said bool, err error) {
 	file, err := Open(path)
 	if err != nil {
@@ -63,6 +65,11 @@ func callsOthers(line []byte) bool {
 		return !bytes.HasPrefix(e.Message.Content, []byte(`"`)) // a text calls none
 	}
 	return slices.ContainsFunc(blocks, func(b block) bool {
-		return strings.HasSuffix(b.Type, "tool_use") && !slices.Contains(readers, b.Name)
+		return strings.HasSuffix(b.Type, "tool_use") && !slices.Contains(readers, b.Name) && !looks(b)
 	})
+}
+
+// looks reports whether a call of the shell only looks: a cd changes no file.
+func looks(b block) bool {
+	return b.Name == "Bash" && commandline.Looks(hook.ToolUse{ToolInput: b.Input}.CommandLine(), "cd")
 }

@@ -1,20 +1,18 @@
-package footprint
+package commandline
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // Looks reports whether a command line changes nothing wherever its paths lead: it has only commands that are known to
-// read. In doubt it does not only look; a cd stays for the next command.
-func Looks(line string) bool {
-	commands, clear := commandline.Read(line)
+// read, and others that change nothing as the caller sees it. In doubt it does not only look; a cd stays for the next command.
+func Looks(line string, others ...string) bool {
+	commands, clear := Read(line)
 	if !clear || len(commands) == 0 || strings.Contains(discarded.Replace(line), ">") {
 		return false
 	}
-	return !slices.ContainsFunc(commands, func(c *commandline.Command) bool { return !reads(c.Words) })
+	return !slices.ContainsFunc(commands, func(c *Command) bool { return !slices.Contains(others, c.Words[0]) && !reads(c.Words) })
 }
 
 // discarded takes out of a command line where it sends what nobody is to read.
@@ -24,8 +22,8 @@ var discarded = strings.NewReplacer("2>&1", "", ">/dev/null", "", "> /dev/null",
 func reads(words []string) bool {
 	name, args := words[0], words[1:]
 	switch name {
-	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "grep", "head", "jq", "ls", "nl", "printf",
-		"pwd", "readlink", "realpath", "stat", "tail", "test", "tr", "true", "wc", "[":
+	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "file", "grep", "head", "jq", "ls", "nl", "printf",
+		"pwd", "readlink", "realpath", "sleep", "stat", "tail", "test", "tr", "true", "type", "uname", "wc", "which", "[":
 		return true
 	case "find":
 		return !slices.ContainsFunc(args, func(arg string) bool {
@@ -33,6 +31,10 @@ func reads(words []string) bool {
 		})
 	case "git":
 		return gitReads(args)
+	case "rg":
+		return !slices.ContainsFunc(args, func(arg string) bool {
+			return strings.HasPrefix(arg, "--pre") || strings.HasPrefix(arg, "--hostname-bin")
+		})
 	case "sed": // -n 1,20p
 		return len(args) > 2 && args[0] == "-n" && strings.Trim(args[1], "0123456789,$p;") == "" && !strings.HasPrefix(args[2], "-")
 	}

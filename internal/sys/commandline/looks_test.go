@@ -1,4 +1,4 @@
-package footprint
+package commandline
 
 import "testing"
 
@@ -12,6 +12,8 @@ func TestLooks(t *testing.T) {
 		"diff f ../other/f 2>&1 | tail":              true,
 		"find ../other -name '*.go' -newer f":        true,
 		"sed -n '1,20p' ../other/f":                  true,
+		"rg -n x ../other":                           true,
+		"rg --pre ./touch x ../other":                false,
 		"":                                           false,
 		"cd ../other":                                false,
 		"cd ../other && git log":                     false,
@@ -40,5 +42,8 @@ func TestLooks(t *testing.T) {
 		if got := Looks(line); got != want {
 			t.Errorf("%s: %t", line, got)
 		}
+	}
+	if !Looks("cd ../other && git log", "cd") || Looks("cd ../other && make", "cd") {
+		t.Error("another command that the caller allows")
 	}
 }
