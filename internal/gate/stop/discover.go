@@ -34,7 +34,7 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 
 	if root != "" { // else the search for it has looked there
 		for _, start := range c.starts(payload) {
-			add(c.nearest(start))
+			add(c.around(ctx, start))
 		}
 	}
 	if session == nil {

@@ -147,7 +147,7 @@ func (c *call) reject(want hook.Event, err error) Reply {
 // answer follows the session, judges the call, lets go on what may, and says how it went.
 func (c *call) answer(ctx context.Context, payload hook.Payload, raw []byte) Reply {
 	rec := c.receive(payload, raw)
-	session := c.follow(payload, rec.Project)
+	session := c.follow(ctx, payload, rec.Project)
 	turn, busy := c.takeTurn(ctx, payload, raw, session)
 	defer turn.end()
 	earlier, found := turn.adopted(c.start, c.Now())

@@ -18,6 +18,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/sys/disk"
+	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/plain"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -26,9 +27,9 @@ import (
 // follow keeps what is known of where the session works, and gives it; nil where it has
 // worked in no project. What cannot be written only means that stops are judged that need
 // not be.
-func (c *call) follow(payload hook.Payload, root string) *footprint.Session {
+func (c *call) follow(ctx context.Context, payload hook.Payload, root string) *footprint.Session {
 	session := footprint.NewStore(c.StateDir).Load(payload.Common().SessionID)
-	roots, stranger := c.visited(payload, root), c.stranger(payload)
+	roots, stranger := c.visited(ctx, payload, root), c.stranger(payload)
 	if session == nil && len(roots) == 0 {
 		return nil
 	}
@@ -72,7 +73,7 @@ func beginning(payload hook.Payload, root string) footprint.Beginning {
 
 // visited are the projects that a call shows the session in: its own, the one that it goes
 // to, and those of the files which an edit tool names.
-func (c *call) visited(payload hook.Payload, root string) (roots []string) {
+func (c *call) visited(ctx context.Context, payload hook.Payload, root string) (roots []string) {
 	add := func(root string) {
 		if root != "" && !slices.Contains(roots, paths.Canonical(root)) {
 			roots = append(roots, paths.Canonical(root))
@@ -81,14 +82,14 @@ func (c *call) visited(payload hook.Payload, root string) (roots []string) {
 	add(root)
 	switch p := payload.(type) {
 	case *hook.CwdChangedPayload:
-		add(c.nearest(p.NewCWD))
+		add(c.around(ctx, p.NewCWD))
 	case *hook.PreToolUsePayload:
 		for _, dir := range footprint.Edited(p.ToolUse, p.CWD) {
-			add(c.nearest(dir))
+			add(c.around(ctx, dir))
 		}
 	case *hook.PostToolUsePayload:
 		for _, dir := range footprint.Edited(p.ToolUse, p.CWD) {
-			add(c.nearest(dir))
+			add(c.around(ctx, dir))
 		}
 	}
 	return roots
@@ -315,5 +316,32 @@ func (c *call) nearest(start string) string {
 		isProject = trust.NewStore(c.StateDir).Gated
 	}
 	root, _ := paths.ProjectRoot(isProject, start)
+	return root
+}
+
+// around is the nearest project upward from a directory. Where trust is enforced it may be one around the repository that the
+// directory is in, as far as git does not ignore that there: then the files in it are part of the project's tree.
+func (c *call) around(ctx context.Context, start string) string {
+	if root := c.nearest(start); root != "" || !c.enforces() {
+		return root
+	}
+	inner, found := paths.GitRoot(start)
+	if !found || !filepath.IsAbs(start) || inner == filepath.Dir(inner) {
+		return ""
+	}
+	root := c.around(ctx, filepath.Dir(inner))
+	if root == "" {
+		return ""
+	}
+
+	within, err := filepath.Rel(root, inner)
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	if ignored, err := git.At(root, c.Environ).Ignores(ctx, filepath.ToSlash(within)); err == nil && ignored {
+		return ""
+	}
 	return root
 }

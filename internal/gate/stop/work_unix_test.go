@@ -1281,6 +1281,59 @@ func TestE5AClientThatWasStartedInNoProject(t *testing.T) {
 	}
 }
 
+// What is in a submodule, or in a clone that git does not ignore, is part of the project around it.
+func TestE5WorkInARepositoryWithinAnotherProject(t *testing.T) {
+	t.Parallel()
+	for name, work := range map[string]func(s *scene, dir string) fields{
+		"an edit tool": func(s *scene, dir string) fields {
+			s.call(hook.PostToolUse, fields{"tool_name": "Write", "tool_input": fields{"file_path": dir + "/deep/f"}, "tool_response": fields{}, "tool_use_id": "u"})
+			return nil
+		},
+		"it goes there": func(s *scene, dir string) fields {
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+			return nil
+		},
+		"it stands there": func(_ *scene, dir string) fields { return fields{"cwd": dir} },
+	} {
+		for _, kind := range []string{"submodule", "clone", "ignored", "within a clone"} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				s := newWork(t)
+				s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
+				here := s.root
+				s.root = s.another()
+				s.config(strings.Replace(untilGood, "! -e red", "! -e lib/broken", 1))
+				s.approve()
+				switch kind {
+				case "submodule":
+					s.submodule()
+				case "ignored":
+					write(t, s.path(".gitignore"), "gauntlet_logs\nlib/\n")
+				}
+				if kind != "submodule" {
+					s.repository(s.path("lib"), "entry_points: []\n")
+				}
+				dir := s.path("lib")
+				if kind == "within a clone" {
+					dir = s.path("lib/inner")
+					s.repository(dir, "entry_points: []\n")
+				}
+				other := s.root
+				s.root = here
+
+				s.prompt("do it", nil)
+				write(t, filepath.Join(other, "lib", "broken"), "")
+				r := s.stop(work(s, dir))
+				if kind == "ignored" {
+					wantAllow(t, r)
+				} else {
+					wantBlock(t, r, other)
+				}
+			})
+		}
+	}
+}
+
 func TestE12WorkThatLeftTheTree(t *testing.T) {
 	t.Parallel()
 	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }

@@ -61,6 +61,15 @@ func (r Repo) IgnoredBy(ctx context.Context, places []string) (map[string]Rule, 
 	return rules, nil
 }
 
+// Ignores reports whether git ignores a place in the directory.
+func (r Repo) Ignores(ctx context.Context, place string) (bool, error) {
+	err := r.run(ctx, io.Discard, "check-ignore", "--quiet", "--", "./"+place) // a name that begins with ":" would be a pattern
+	if code(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // BranchesWith lists the local branches that have one of some commits. All must be ids that git gave.
 func (r Repo) BranchesWith(ctx context.Context, commits ...string) ([]string, error) {
 	return r.refsWith(ctx, commits, "refs/heads")
