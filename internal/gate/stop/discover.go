@@ -75,7 +75,14 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 			above = append(above, paths.Canonical(start)+string(filepath.Separator))
 		}
 	}
-	for _, root := range trust.NewStore(c.StateDir).Roots() {
+
+	roots := trust.NewStore(c.StateDir).Roots()
+	for _, one := range footprint.Worktrees(roots, time.Time{}) {
+		if slices.ContainsFunc(above, func(dir string) bool { return isWithin(dir, one.Top) }) {
+			roots = append(roots, one.Root) // the agent stands in the same worktree
+		}
+	}
+	for _, root := range roots {
 		i := slices.IndexFunc(above, func(dir string) bool { return strings.HasPrefix(root, dir) })
 		if i < 0 {
 			continue

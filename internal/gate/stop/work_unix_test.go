@@ -1334,6 +1334,42 @@ func TestE5WorkInARepositoryWithinAnotherProject(t *testing.T) {
 	}
 }
 
+// Packages of a repository may be approved each on its own.
+func TestE5WorkInAPackageByCommands(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ top, stand, command string }{
+		"from the top":                  {"mono", ".", "cd packages/a && touch red"},
+		"from the top of a worktree":    {"wt", ".", "cd packages/a && touch red"},
+		"from a folder":                 {"mono", "packages", "cd a && touch red"},
+		"from a folder of a worktree":   {"wt", "packages", "cd a && touch red"},
+		"from another package":          {"mono", "packages/b", "cd ../a && touch red"},
+		"from another package's folder": {"mono", "packages/b", "cd src && touch ../../a/red"},
+		"in a worktree":                 {"wt", "packages/b", "cd ../a && touch red"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			above := filepath.Dir(s.root)
+			r := gittest.At(t, filepath.Join(above, "mono"))
+			check(t, os.Mkdir(r.Dir, 0o755))
+			r.Git("init", "-q", "-b", "main")
+			for _, name := range []string{"packages/a", "packages/b"} {
+				r.Write(name+"/.gauntlet/config.yml", untilGood, name+"/.gitignore", "gauntlet_logs\n", name+"/src/f", "")
+				check(t, trust.NewStore(s.state).Approve(r.Path(name), time.Now()))
+			}
+			r.Commit("first")
+			r.Git("update-ref", "refs/remotes/origin/main", "HEAD")
+			r.Git("worktree", "add", "-q", "../wt")
+
+			top := filepath.Join(above, tt.top)
+			stand := fields{"cwd": filepath.Join(top, tt.stand)}
+			s.prompt("do it", stand)
+			write(t, filepath.Join(top, "packages", "a", "red"), "")
+			wantBlock(t, s.stop(merge(s.runs(tt.command), stand)), filepath.Join(top, "packages", "a"))
+		})
+	}
+}
+
 func TestE12WorkThatLeftTheTree(t *testing.T) {
 	t.Parallel()
 	git := func(s *scene, args ...string) { gittest.At(s.t, s.root).Git(args...) }
