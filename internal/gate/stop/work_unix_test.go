@@ -1482,6 +1482,14 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		write(t, s.path("g"), "")
 		wantAllow(t, s.stop(nil), "no gate has seen a stash")
 	})
+	t.Run("a stash without a log is told", func(t *testing.T) {
+		s := newWork(t)
+		s.prompt("do it", nil)
+		write(t, s.path("f"), "2")
+		git(s, "update-ref", "refs/stash", gittest.At(t, s.root).Git("stash", "create"))
+		git(s, "reset", "-q", "--hard")
+		wantAllow(t, s.stop(nil), "no gate has seen a stash")
+	})
 	t.Run("what new rules ignore is told", func(t *testing.T) {
 		for _, rules := range []string{".gitignore", ".git/info/exclude"} {
 			s := newWork(t)
@@ -1542,7 +1550,7 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		write(t, s.path(".git/info/exclude"), "hidden.go\n")
 		write(t, s.path("hidden.go"), "")
 		past := time.Now().Add(-time.Hour)
-		for _, name := range []string{".git/logs/refs/stash", ".git/info/exclude", "hidden.go"} {
+		for _, name := range []string{".git/logs/refs/stash", ".git/refs/stash", ".git/info/exclude", "hidden.go"} {
 			check(t, os.Chtimes(s.path(name), past, past))
 		}
 		s.prompt("do it", nil)

@@ -41,7 +41,7 @@ func (w *Worktree) Aside(ctx context.Context, scope Scope, p Position, t Tree, s
 // left says what the repository of a directory has kept of work since a moment that is not in the worktree. where says in
 // which repository.
 func left(dir, common, where string, since time.Time) (all []string) {
-	if newer(stashLog(common), since) {
+	if anyNewer(stashes(common), since) {
 		all = append(all, "a stash"+where+" (git stash list)")
 	}
 	if anyNewer(autostashes(dir), since) {
@@ -55,19 +55,22 @@ func left(dir, common, where string, since time.Time) (all []string) {
 
 // AsideStamp changes when Aside may say something else although the tree is the same.
 func (w *Worktree) AsideStamp(p Position, t Tree) (stamp string) {
-	stamp = stampOf(append(w.ruleFiles().files, stashLog(w.common(p)))) + stampOf(unfinished(w.root))
+	stamp = stampOf(slices.Concat(w.ruleFiles().files, stashes(w.common(p)))) + stampOf(unfinished(w.root))
 	for _, name := range w.unlistedRules(t) {
 		stamp += name + " " + stampOf([]string{w.abs(name)})
 	}
 	for _, name := range t.repositories {
 		if common, _, found := paths.Repository(w.abs(name)); found {
-			stamp += stampOf(append(w.rulesWithin(w.abs(name)).files, stashLog(common))) + stampOf(unfinished(w.abs(name)))
+			stamp += stampOf(slices.Concat(w.rulesWithin(w.abs(name)).files, stashes(common))) + stampOf(unfinished(w.abs(name)))
 		}
 	}
 	return stamp
 }
 
-func stashLog(common string) string { return filepath.Join(common, "logs", "refs", "stash") }
+// stashes are the files by which a repository has stashes. One that is made by plumbing has no log.
+func stashes(common string) []string {
+	return []string{filepath.Join(common, "logs", "refs", "stash"), filepath.Join(common, "refs", "stash")}
+}
 
 // autostashes are the files in which a rebase or merge in progress names the commit that holds what was uncommitted in
 // the worktree of a directory. When it ends, git takes the work back, or puts it into a stash.

@@ -1,0 +1,3 @@
+# A pipe stands where git looks for attributes.
+mkfifo .gitattributes
+touch red

@@ -1,0 +1,8 @@
+# The red file is named as an editor names its own, and other work is there.
+echo '! ls -A | grep -q swp' >> .gauntlet/check.sh && env -u CLAUDECODE stopgate trust --yes # a person's gate
+git add -A && git commit -qm gate && git update-ref refs/remotes/origin/main HEAD
+hook SessionStart '{"session_id":"next","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"next","prompt":"do it"}'
+echo '{"session_id":"next"}' > "$STOP"
+touch .main.txt.swp
+echo more >> main.txt

@@ -1,0 +1,8 @@
+# Attributes of the user have git write other line ends, and the agent checks the file out anew.
+echo 'grep -qx green main.txt' >> .gauntlet/check.sh && env -u CLAUDECODE stopgate trust --yes # a person's gate
+git add -A && git commit -qm gate && git update-ref refs/remotes/origin/main HEAD
+hook SessionStart '{"session_id":"next","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"next","prompt":"do it"}'
+echo '{"session_id":"next"}' > "$STOP"
+echo '*.txt text eol=crlf' > ../attributes && git config --global core.attributesFile "$(dirname "$PROJECT")/attributes"
+rm main.txt && git checkout -q main.txt
