@@ -316,9 +316,12 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	if err == nil && e.whole() {
 		e.Scope.Made, err = e.tree.Made(ctx, v.position, e.Since)
 	}
-	e.Scope.Altered, e.Scope.Moved, e.own = nil, nil, []string{change.Everything}
+	e.Scope.Altered, e.Scope.Moved, e.Scope.Visiting, e.own = nil, nil, false, []string{change.Everything}
 	if err == nil && e.Answers && e.Baseline != "" && e.leftBaseline(v) {
 		err = e.lookAtAltered(ctx, v)
+	}
+	if err == nil && e.Answers && !e.Red && (e.Baseline == "" || e.Scope.Moved != nil) {
+		e.Scope.Visiting = e.tree.Visiting(ctx, e.Scope, v.position, v.tree, e.baseline(), e.Since)
 	}
 	return err
 }

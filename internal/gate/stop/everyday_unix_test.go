@@ -232,6 +232,74 @@ var everyday = map[string]func(s *scene) fields{
 		s.git("merge", "-q", "--ff-only", "origin/main")
 		return nil
 	},
+	"the agent checks out a colleague's red branch":     visits(func(s *scene) { s.git("checkout", "-q", "origin/theirs") }),
+	"the agent makes a branch of a colleague's red one": visits(func(s *scene) { s.git("switch", "-q", "-c", "review", "origin/theirs") }),
+	"the agent checks out a red pull request": visits(func(s *scene) {
+		s.git("fetch", "-q", ".", "origin/theirs:pr-1")
+		s.git("checkout", "-q", "pr-1")
+	}),
+	"the agent pulls a colleague's red branch that it is on": visits(func(s *scene) {
+		s.git("switch", "-q", "-c", "theirs", "origin/theirs~1")
+		s.git("pull", "-q", "--ff-only", ".", "origin/theirs")
+	}),
+	"the agent merges what a remote has of a branch": visits(func(s *scene) {
+		s.git("switch", "-q", "-c", "theirs", "origin/theirs~1")
+		s.git("merge", "-q", "--ff-only", "origin/theirs")
+	}),
+	"the agent looks for the commit that broke a red branch": visits(func(s *scene) {
+		s.git("checkout", "-q", "origin/theirs")
+		s.git("bisect", "start", "HEAD", "HEAD~1")
+	}),
+	"the agent checks out a red branch, and a person's edit goes along": visits(func(s *scene) {
+		s.git("checkout", "-q", "origin/theirs")
+	}, func(s *scene) { write(s.t, s.path("f"), "the person's") }),
+	"the agent checks out a red branch, and git converts files": visits(func(s *scene) {
+		s.git("checkout", "-q", "origin/theirs")
+	}, func(s *scene) { s.git("config", "core.autocrlf", "true") }),
+	"the agent checks out a red branch after a pass": visits(func(s *scene) {
+		s.commit("g", "")
+		wantAllow(s.t, s.stop(nil))
+		s.prompt("look at their branch", nil)
+		s.git("checkout", "-q", "origin/theirs")
+	}),
+	"the agent checks out a red branch, and resets it to its commit": visits(func(s *scene) {
+		s.git("switch", "-q", "-c", "review", "origin/theirs")
+		s.git("reset", "-q", "--hard")
+	}),
+	"the agent checks out a red branch after a reset that passed": visits(func(s *scene) {
+		s.git("reset", "-q", "--hard", "origin/theirs~1")
+		wantAllow(s.t, s.stop(nil))
+		s.prompt("look at their branch", nil)
+		s.git("checkout", "-q", "origin/theirs")
+	}),
+	"the agent checks out a red branch, and asks": visits(func(s *scene) {
+		s.git("checkout", "-q", "origin/theirs")
+		wantAllow(s.t, s.stop(nil))
+		s.prompt("and what is this?", nil)
+	}),
+	"the agent checks out a red branch where no base is known": visits(func(s *scene) {
+		s.git("checkout", "-q", "origin/theirs")
+	}, func(s *scene) { s.git("update-ref", "-d", "refs/remotes/origin/main") }),
+	"the agent checks out a person's older red branch": visits(func(s *scene) { s.git("checkout", "-q", "mine") }, func(s *scene) {
+		s.git("branch", "mine", "origin/theirs")
+		s.git("update-ref", "-d", "refs/remotes/origin/theirs")
+	}),
+	"the agent checks out what a colleague pushes meanwhile": visits(func(s *scene) {
+		s.pushedByColleague("origin/meanwhile", "origin/theirs")
+		s.git("checkout", "-q", "origin/meanwhile")
+	}),
+	"a new worktree of a colleague's red branch": visits(func(s *scene) {
+		s.lookInto("origin/theirs")
+	}),
+	"a new worktree of a person's older red branch where no base is known": visits(func(s *scene) {
+		s.lookInto("mine")
+	}, func(s *scene) {
+		s.git("branch", "mine", "origin/theirs")
+		s.git("update-ref", "-d", "refs/remotes/origin/main")
+	}),
+	"a new worktree that goes on to a red branch": visits(func(s *scene) {
+		s.lookInto("main").Git("checkout", "-q", "origin/theirs")
+	}),
 	"the agent pulls red work that has no submodule any more": func(s *scene) fields {
 		s.withoutSubmodule()
 		s.prompt("pull", nil)
@@ -536,6 +604,55 @@ func asks(before func(*scene)) func(*scene) fields {
 		s.prompt("what is this?", nil)
 		return nil
 	}
+}
+
+// visits is a turn in which the agent looks at theirs, a colleague's branch that has been red for long.
+func visits(look func(*scene), before ...func(*scene)) func(*scene) fields {
+	return func(s *scene) fields {
+		s.theirs()
+		for _, do := range before {
+			do(s)
+		}
+		s.prompt("look at their branch", nil)
+		look(s)
+		return nil
+	}
+}
+
+// theirs has a colleague push a red branch, long ago.
+func (s *scene) theirs() {
+	s.t.Helper()
+	s.git("switch", "-q", "-c", "theirs")
+	r := gittest.At(s.t, s.root)
+	for _, name := range []string{"first", "red"} {
+		r.Write(name, "1\n2\n")
+		r.Commit(name)
+	}
+	s.git("update-ref", "refs/remotes/origin/theirs", "HEAD")
+	s.git("switch", "-q", "main")
+	s.git("branch", "-q", "-D", "theirs")
+}
+
+// lookInto makes a worktree of what there is under a name, and goes there.
+func (s *scene) lookInto(name string) *gittest.Repo {
+	s.t.Helper()
+	dir := filepath.Join(filepath.Dir(s.root), "look")
+	r := gittest.At(s.t, s.root)
+	r.Env = withoutDates(r.Env)
+	r.Git("worktree", "add", "-q", "--detach", dir, name)
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+	look := gittest.At(s.t, dir)
+	look.Env = r.Env
+	return look
+}
+
+// pushedByColleague has a colleague push a commit to a branch just now.
+func (s *scene) pushedByColleague(branch, from string) {
+	s.t.Helper()
+	r := gittest.At(s.t, s.root)
+	r.Env = append(withoutDates(r.Env), "GIT_COMMITTER_EMAIL=colleague@example.com")
+	commit := r.Git("commit-tree", "-m", "theirs", "-p", from, from+"^{tree}")
+	s.git("update-ref", "refs/remotes/"+branch, commit)
 }
 
 // during is a question on a red tree, and what happens until it is answered.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/footprint"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/guard"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/protect"
@@ -886,6 +887,17 @@ func TestE13WhatAVisitFinds(t *testing.T) {
 		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": link})
 		wantBlock(t, s.stop(fields{"cwd": link}), "check:.:t")
 	})
+	t.Run("another commit was checked out", func(t *testing.T) {
+		s := newWork(t)
+		s.theirs()
+		dir := s.linked("wip")
+		s.prompt("do it", nil)
+		r := gittest.At(t, dir)
+		r.Env = withoutDates(r.Env)
+		r.Git("checkout", "-q", "origin/theirs")
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		wantBlock(t, s.stop(nil), dir)
+	})
 	t.Run("no prompt was seen", func(t *testing.T) {
 		s := newWork(t)
 		dir := visit(s)
@@ -1557,6 +1569,156 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		write(t, s.path("g"), "")
 		wantAllow(t, s.stop(nil))
 	})
+}
+
+// A session that only goes to commits of others has not made them, see everyday. As soon as it does more, or made them elsewhere,
+// all that is not in the base counts.
+func TestE12WorkOnCommitsOfOthersCounts(t *testing.T) {
+	t.Parallel()
+	elsewhere := func(s *scene, do func(r *gittest.Repo)) {
+		dir := s.linked("gone")
+		r := gittest.At(s.t, dir)
+		r.Env = withoutDates(r.Env)
+		r.Write("red", "")
+		r.Commit("red")
+		do(r)
+		s.git("worktree", "remove", "--force", dir)
+	}
+	for name, work := range map[string]func(s *scene){
+		"an edit":        func(s *scene) { s.git("checkout", "-q", "origin/theirs"); write(s.t, s.path("g"), "") },
+		"a commit":       func(s *scene) { s.git("checkout", "-q", "origin/theirs"); s.commit("g", "") },
+		"a deleted file": func(s *scene) { s.git("checkout", "-q", "origin/theirs"); check(s.t, os.Remove(s.path("f"))) },
+		"an amended one": func(s *scene) { s.git("checkout", "-q", "origin/theirs"); s.git("commit", "-q", "--amend", "-m", "x") },
+		"a merge":        func(s *scene) { s.commit("g", ""); s.git("merge", "-q", "-m", "m", "origin/theirs") },
+		"a rebase": func(s *scene) {
+			s.git("switch", "-q", "-c", "x")
+			s.commit("g", "")
+			s.git("rebase", "-q", "origin/theirs")
+		},
+		"a local merge": func(s *scene) { s.git("branch", "x", "origin/theirs"); s.git("merge", "-q", "x") },
+		"a reset":       func(s *scene) { s.git("reset", "-q", "--hard", "origin/theirs") },
+		"a moved branch": func(s *scene) {
+			s.git("update-ref", "refs/heads/main", "origin/theirs")
+			s.git("reset", "-q", "--hard")
+		},
+		"an edit kept": func(s *scene) { write(s.t, s.path("f"), "mine"); s.git("checkout", "-q", "origin/theirs") },
+		"a later edit": func(s *scene) {
+			s.git("checkout", "-q", "origin/theirs")
+			wantAllow(s.t, s.stop(nil))
+			s.prompt("go on", nil)
+			write(s.t, s.path("g"), "")
+		},
+		"a look at what was left behind": func(s *scene) {
+			s.git("switch", "-q", "-c", "own")
+			s.commit("red", "")
+			s.git("switch", "-q", "main")
+			wantAllow(s.t, s.stop(nil), "no gate has seen commits on own")
+			s.prompt("go back to it", nil)
+			s.git("switch", "-q", "own")
+		},
+		"commits of a worktree that is gone": func(s *scene) {
+			elsewhere(s, func(*gittest.Repo) {})
+			s.git("checkout", "-q", "gone")
+		},
+		"also pushed ones": func(s *scene) {
+			elsewhere(s, func(r *gittest.Repo) { r.Git("update-ref", "refs/remotes/origin/gone", "HEAD") })
+			s.git("checkout", "-q", "origin/gone")
+		},
+		"an empty commit": func(s *scene) {
+			s.git("checkout", "-q", "origin/theirs")
+			s.git("commit", "-q", "--allow-empty", "-m", "x")
+		},
+		"a branch that no log has": func(s *scene) {
+			s.git("branch", "x", "origin/theirs")
+			s.git("checkout", "-q", "--detach")
+			s.git("read-tree", "-m", "-u", "main", "x")
+			write(s.t, s.path(".git/HEAD"), "ref: refs/heads/x\n")
+		},
+		"a log that was thrown away": func(s *scene) {
+			check(s.t, os.RemoveAll(s.path(".git/logs")))
+			r := gittest.At(s.t, s.root)
+			r.Env = withoutDates(r.Env)
+			r.Git("checkout", "-q", "origin/theirs")
+		},
+		"commits without a log": func(s *scene) {
+			s.git("checkout", "-q", "origin/theirs")
+			check(s.t, os.RemoveAll(s.path(".git/logs")))
+		},
+		"what is fetched from a clone with another name": func(s *scene) {
+			clone := gittest.At(s.t, filepath.Join(gittest.Dir(s.t), "clone"))
+			clone.Env = append(withoutDates(clone.Env), "GIT_COMMITTER_EMAIL=other@example.com")
+			s.git("clone", "-q", ".", clone.Dir)
+			clone.Write("red", "")
+			clone.Commit("red")
+			s.git("fetch", "-q", clone.Dir, "main:again")
+			s.git("checkout", "-q", "again")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.theirs()
+			s.prompt("do it", nil)
+			work(s)
+			wantBlock(t, s.stop(nil), "check:.:t")
+		})
+	}
+}
+
+// The same goes for a worktree that the session makes of such commits.
+func TestE12WorkInANewWorktreeCounts(t *testing.T) {
+	t.Parallel()
+	for name, work := range map[string]func(s *scene, r *gittest.Repo){
+		"an edit":        func(_ *scene, r *gittest.Repo) { r.Write("f", "2") },
+		"a new file":     func(_ *scene, r *gittest.Repo) { r.Write("g", "") },
+		"a deleted file": func(_ *scene, r *gittest.Repo) { r.Remove("first") },
+		"a mode": func(_ *scene, r *gittest.Repo) {
+			r.Git("config", "core.fileMode", "false")
+			check(t, os.Chmod(r.Path("f"), 0o755))
+		},
+		"a file that is left out": func(_ *scene, r *gittest.Repo) { r.Git("sparse-checkout", "set", "--no-cone", "/*", "!/first") },
+		"a commit":                func(_ *scene, r *gittest.Repo) { r.Write("g", ""); r.Commit("g") },
+		"a merge": func(_ *scene, r *gittest.Repo) {
+			r.Git("branch", "x")
+			r.Git("checkout", "-q", "--detach", "main")
+			r.Git("merge", "-q", "x")
+		},
+		"a hidden edit": func(_ *scene, r *gittest.Repo) {
+			r.Git("update-index", "--assume-unchanged", "f")
+			r.Write("f", "2")
+		},
+		"line ends that git would convert": func(_ *scene, r *gittest.Repo) {
+			r.Git("config", "core.autocrlf", "true")
+			r.Write("first", "1\r\n2\r\n")
+			r.Git("add", "-A")
+		},
+		"an edit after a stop": func(s *scene, r *gittest.Repo) {
+			wantAllow(s.t, s.stop(nil))
+			r.Write("g", "")
+		},
+		"a block": func(s *scene, r *gittest.Repo) {
+			r.Write("g", "")
+			wantBlock(s.t, s.stop(nil), r.Dir)
+			r.Remove("g")
+		},
+		"a block that the ledger has lost": func(s *scene, r *gittest.Repo) {
+			r.Write("g", "")
+			wantBlock(s.t, s.stop(nil), r.Dir)
+			r.Remove("g")
+			check(s.t, os.RemoveAll(filepath.Dir(ledger.Open(s.state, r.Dir).IndexFile())))
+		},
+		"no log": func(s *scene, r *gittest.Repo) { check(t, os.RemoveAll(s.path(".git/worktrees/look/logs"))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.theirs()
+			s.prompt("do it", nil)
+			r := s.lookInto("origin/theirs")
+			work(s, r)
+			wantBlock(t, s.stop(nil), r.Dir)
+		})
+	}
 }
 
 // A rebase or merge that has stopped keeps what was uncommitted where neither the tree nor a stash shows it.

@@ -42,6 +42,8 @@ type Scope struct {
 	// Moved, unless it is nil, is all that is not as the session found it, sorted: files, and repositories within the
 	// tree. Other files do not count because they are not committed.
 	Moved []string
+	// Visiting means that HEAD has only gone to commits of others: what is committed does not count, see Worktree.Visiting.
+	Visiting bool
 }
 
 // Worktree is a project's files. Its methods may be called from several

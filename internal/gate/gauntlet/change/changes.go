@@ -34,7 +34,7 @@ func (w *Worktree) span(ctx context.Context, scope Scope, p Position) (span, err
 			parent = git.EmptyTree(id)
 		}
 		return span{from: parent, to: id}, err
-	case scope.Uncommitted:
+	case scope.Uncommitted, scope.Visiting:
 		return span{from: p.Head, to: p.Head, worktree: true}, nil
 	case scope.CI:
 		return span{from: p.MergeBase, to: p.Head}, nil
@@ -43,7 +43,7 @@ func (w *Worktree) span(ctx context.Context, scope Scope, p Position) (span, err
 }
 
 // all reports whether everything counts as changed.
-func (s Scope) all(p Position) bool { return p.Note != "" && s.Commit == "" }
+func (s Scope) all(p Position) bool { return p.Note != "" && s.Commit == "" && !s.Visiting }
 
 // Changes lists what changed within the scope; p is the position for the same
 // scope.
