@@ -10,7 +10,6 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/transcript"
-	"github.com/stopgate/stopgate/internal/sys/commandline"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -38,7 +37,9 @@ func (c *call) beside(payload hook.Payload, session *footprint.Session, known []
 		return nil
 	}
 	c.read = reading{path, next}
-	commands = slices.DeleteFunc(commands, func(command string) bool { return commandline.Looks(command) })
+	for i, command := range commands {
+		commands[i] = footprint.Acting(command)
+	}
 	leadTo := func(top string) bool {
 		return slices.ContainsFunc(commands, func(command string) bool { return footprint.Leads(command, top, stands) })
 	}

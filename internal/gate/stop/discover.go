@@ -62,7 +62,7 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 	return roots, unnamed
 }
 
-// below are the approved projects in the directories in which Claude Code was started and
+// below are the approved projects, in whichever worktree that was, in the directories in which Claude Code was started and
 // stands, without those themselves. A transcript has them by the name of their repository, or
 // by their place in the directory where that is in the repository itself.
 func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {

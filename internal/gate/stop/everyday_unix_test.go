@@ -526,6 +526,12 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("g"), "")
 		return s.runs("cd src/older && touch older/f older")
 	},
+	"a file is copied from the main worktree, where a person works": func(s *scene) fields {
+		stand := fields{"cwd": s.linked("wt")}
+		s.prompt("set it up", stand)
+		s.red()
+		return merge(s.runs("cp ../project/f . && make setup"), stand)
+	},
 	"a look by commands into the project above, where a person works": func(s *scene) fields {
 		dir := s.path("sub")
 		s.repository(dir, untilGood)

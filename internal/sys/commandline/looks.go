@@ -9,18 +9,21 @@ import (
 // read, and others that change nothing as the caller sees it. In doubt it does not only look; a cd stays for the next command.
 func Looks(line string, others ...string) bool {
 	commands, clear := Read(line)
-	if !clear || len(commands) == 0 || strings.Contains(discarded.Replace(line), ">") {
+	if !clear || len(commands) == 0 || Redirects(line) {
 		return false
 	}
-	return !slices.ContainsFunc(commands, func(c *Command) bool { return !slices.Contains(others, c.Words[0]) && !reads(c.Words) })
+	return !slices.ContainsFunc(commands, func(c *Command) bool { return !slices.Contains(others, c.Words[0]) && !c.Reads() })
 }
+
+// Redirects reports whether a command line sends anything into a file. In doubt it does.
+func Redirects(line string) bool { return strings.Contains(discarded.Replace(line), ">") }
 
 // discarded takes out of a command line where it sends what nobody is to read.
 var discarded = strings.NewReplacer("2>&1", "", ">/dev/null", "", "> /dev/null", "")
 
-// reads reports whether a command is known to read only.
-func reads(words []string) bool {
-	name, args := words[0], words[1:]
+// Reads reports whether the command is known to read only, wherever what it prints goes.
+func (c *Command) Reads() bool {
+	name, args := c.Words[0], c.Words[1:]
 	switch name {
 	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "file", "grep", "head", "jq", "ls", "nl", "printf",
 		"pwd", "readlink", "realpath", "sleep", "stat", "tail", "test", "tr", "true", "type", "uname", "wc", "which", "[":
