@@ -272,6 +272,22 @@ var everyday = map[string]func(s *scene) fields{
 		s.prompt("look at their branch", nil)
 		s.git("checkout", "-q", "origin/theirs")
 	}),
+	"the agent checks out a red branch after its work passed and was committed": visits(func(s *scene) {
+		write(s.t, s.path("g"), "")
+		wantAllow(s.t, s.stop(nil))
+		s.commit("g", "")
+		s.prompt("look at their branch", nil)
+		s.git("checkout", "-q", "origin/theirs")
+	}),
+	"the agent checks out a red branch where another session's work passed and was committed": visits(func(s *scene) {
+		s.git("checkout", "-q", "origin/theirs")
+	}, func(s *scene) {
+		before := fields{"session_id": "before"}
+		s.prompt("do it", before)
+		write(s.t, s.path("g"), "")
+		wantAllow(s.t, s.stop(before))
+		s.commit("g", "")
+	}),
 	"the agent checks out a red branch, and asks": visits(func(s *scene) {
 		s.git("checkout", "-q", "origin/theirs")
 		wantAllow(s.t, s.stop(nil))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -34,8 +35,8 @@ type Baseline struct {
 	Tree    string // its Mark; empty: not known
 }
 
-// keptTree is a tree that was kept: its files and, of it and of the repositories within it, the commits that HEAD was;
-// and what the session knew.
+// keptTree is a tree that was kept: its files and, of it and of the repositories within it, the commits that HEAD was, for
+// the session or, where it did not say so, when the tree was first kept; and what the session knew.
 type keptTree struct {
 	files []entry
 	heads map[string]string
@@ -125,6 +126,7 @@ func (w *Worktree) kept(b Baseline) (keptTree, error) {
 		return keptTree{}, errors.New("what the agent found is not recorded")
 	}
 	t.files = slices.DeleteFunc(t.files, t.takes)
+	maps.Copy(t.heads, t.Heads)
 	return t, nil
 }
 

@@ -19,11 +19,13 @@ import (
 const Everything = "."
 
 // knowledge is what a session knows of a tree besides its files: how git wrote files there and in the repositories within
-// it when the session first saw them, and which files the session has altered since it began. Two sessions may know
-// different things of one tree. A session that is older than the program knows nothing.
+// it when the session first saw them, which files the session has altered since it began, and the commits that HEAD was
+// when it last found or left the tree so: a commit need not change a file. Two sessions may know different things of one tree. A
+// session that is older than the program knows nothing.
 type knowledge struct {
 	Settings map[string]settings `json:"settings,omitempty"` // by repository; the tree's own has no name
 	Own      map[string]bool     `json:"own,omitempty"`
+	Heads    map[string]string   `json:"heads,omitempty"` // by repository, too
 }
 
 // settings say how git writes files into a repository's work tree.
@@ -38,7 +40,8 @@ const maxKnowledge = 64 << 20
 // learn keeps what a session knows of a tree to which it has come from another one, if any, having altered some files.
 func (w *Worktree) learn(ctx context.Context, t Tree, before Baseline, altered []string) error {
 	now := Baseline{before.Session, t.Mark()}
-	if before == now && w.isKnown(now) {
+	heads, there := w.heads(ctx, t.repositories), w.knows(now)
+	if before == now && maps.Equal(there.Heads, heads) {
 		return nil
 	}
 	var was knowledge
@@ -54,16 +57,15 @@ func (w *Worktree) learn(ctx context.Context, t Tree, before Baseline, altered [
 	for _, name := range altered {
 		own[name] = true
 	}
-	there := w.knows(now)
 	if before.Tree == "" && own[Everything] && there.Own[Everything] {
 		return nil // the session is not known, and every stop comes here
 	}
 
 	settings := w.settings(ctx, t, was.Settings)
-	if maps.Equal(there.Settings, settings) && maps.Equal(there.Own, own) {
+	if maps.Equal(there.Settings, settings) && maps.Equal(there.Own, own) && maps.Equal(there.Heads, heads) {
 		return nil
 	}
-	text, err := json.Marshal(knowledge{settings, own})
+	text, err := json.Marshal(knowledge{settings, own, heads})
 	if err != nil {
 		return err
 	}
