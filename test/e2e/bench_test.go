@@ -101,15 +101,17 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-// explain tells of a failed test what reached us from the client.
+// explain tells of a failed test what reached us from the client, and what came of it.
 func (b *bench) explain() {
 	if !b.t.Failed() {
 		return
 	}
 	b.t.Logf("hooks recorded: %s", strings.Join(b.Names(), ", "))
 	for i, r := range b.API.Requests() {
-		b.t.Logf("API request %d, agent %q: %.200q", i+1, r.AgentID, r.LastUserText())
+		b.t.Logf("API request %d, agent %q: %.2000q", i+1, r.AgentID, r.LastUserText())
 	}
+	answers := b.Exec("stopgate", "log", "--json", "--event", "Stop").Stdout
+	b.t.Logf("what stops were answered: %s", answers[max(0, len(answers)-8000):])
 }
 
 // benchDir is short, unlike t.TempDir: the path of a unix socket below it must fit in 108 bytes.
