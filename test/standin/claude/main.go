@@ -205,6 +205,9 @@ func patience() time.Duration {
 // think asks the model, and a person where the model wants to.
 func (c *session) think(text string) string {
 	for {
+		c.keep(map[string]any{"type": "assistant", "sessionId": c.ID, "message": map[string]any{"role": "assistant", "content": []any{
+			map[string]any{"type": "tool_use", "id": rand.Text(), "name": "Bash", "input": map[string]any{"command": "standin-model"}},
+		}}})
 		model := exec.Command("standin-model", text)
 		model.Stderr = os.Stderr
 		model.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
