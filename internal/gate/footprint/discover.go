@@ -46,6 +46,9 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 
 		for _, top := range tops[p.common] {
 			root := filepath.Join(top, filepath.FromSlash(p.within))
+			if !disk.IsDir(root) {
+				continue // the branch there does not have it
+			}
 			if !seen[paths.Canonical(root)] {
 				seen[paths.Canonical(root)] = true
 				all = append(all, Candidate{root, filepath.Base(top), top})

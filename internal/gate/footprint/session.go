@@ -157,10 +157,10 @@ func (s *Session) RunBy(caller process.Identity) {
 	s.Callers = s.Callers[max(0, len(s.Callers)-maxCallers):]
 }
 
-// mayWork reports whether the agent may be at work: its last turn has not ended in a stop that was let go, and one of its
-// clients lives, where they are known.
+// mayWork reports whether the agent may be at work: it was told something, its last turn has not ended in a stop that was
+// judged and let go, and one of its clients lives, where they are known.
 func (s *Session) mayWork() bool {
-	return !s.Judged && (len(s.Callers) == 0 || slices.ContainsFunc(s.Callers, process.Identity.Lives))
+	return !s.Judged && (s.Prompts > 0 || !s.Whole) && (len(s.Callers) == 0 || slices.ContainsFunc(s.Callers, process.Identity.Lives))
 }
 
 // SetTree changes what is known of a tree.

@@ -37,11 +37,20 @@ func (c *call) beside(payload hook.Payload, session *footprint.Session, known []
 		return nil
 	}
 	c.read = reading{path, next}
-	for i, command := range commands {
-		commands[i] = footprint.Acting(command)
+	var acting []string
+	for _, command := range commands {
+		if command.IsLine {
+			command.Text = footprint.Acting(command.Text)
+		}
+		if command.Text != "" {
+			acting = append(acting, command.Text)
+		}
+	}
+	if len(acting) == 0 {
+		return nil
 	}
 	leadTo := func(top string) bool {
-		return slices.ContainsFunc(commands, func(command string) bool { return footprint.Leads(command, top, stands) })
+		return slices.ContainsFunc(acting, func(text string) bool { return footprint.Leads(text, top, stands) })
 	}
 
 	var named []footprint.Candidate

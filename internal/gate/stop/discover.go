@@ -112,8 +112,9 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	}
 
 	worktrees := footprint.Worktrees(append(rootsOf(below), known...), session.Began)
-	candidates := slices.DeleteFunc(slices.Concat(below, worktrees), func(one footprint.Candidate) bool { return slices.Contains(known, one.Root) })
-	if candidates = c.unclaimed(candidates, session, session.Prompted); len(candidates) == 0 {
+	candidates := slices.Concat(c.unclaimed(below, session, session.Prompted), c.unclaimed(worktrees, session, time.Time{}))
+	candidates = slices.DeleteFunc(candidates, func(one footprint.Candidate) bool { return slices.Contains(known, one.Root) })
+	if len(candidates) == 0 {
 		return nil, nil
 	}
 
@@ -126,10 +127,9 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	defer cancel()
 	stands := append(c.starts(payload), known...)
 	mentions := map[footprint.Candidate]bool{}
-	var rest []footprint.Candidate
 	for i, one := range candidates {
 		if ctx.Err() != nil {
-			return append(roots, rootsOf(candidates[i:])...), nil
+			return append(roots, rootsOf(candidates[i:])...), unnamed
 		}
 		said := footprint.Candidate{Name: one.Name, Top: one.Top}
 		if _, looked := mentions[said]; !looked {
@@ -139,10 +139,10 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 		case mentions[said]:
 			roots = append(roots, one.Root)
 		case one.Top != "":
-			rest = append(rest, one)
+			unnamed = append(unnamed, one.Root)
 		}
 	}
-	return roots, rootsOf(c.unclaimed(rest, session, time.Time{})) // it is known whose the others were
+	return roots, unnamed
 }
 
 // unclaimed are those candidates in which no other session works or has worked since a moment.

@@ -14,9 +14,15 @@ func BeginsCommand(before []byte) bool {
 	return isField && hook.NamesCommand(string(before[bytes.LastIndexByte(before, '"')+1:]))
 }
 
-// commandsIn is what the tools were called with that run commands, in a line of a transcript, by the agent or by a subagent.
-// Shells have many names: Bash, PowerShell, Monitor, those of MCP servers.
-func commandsIn(line []byte) (commands []string) {
+// Command is what a tool was called with that runs commands. Shells have many names: Bash, PowerShell, Monitor, those of MCP
+// servers, which may take the code of an interpreter.
+type Command struct {
+	Text   string
+	IsLine bool // of a shell that we can read
+}
+
+// commandsIn are the commands in a line of a transcript, by the agent or by a subagent.
+func commandsIn(line []byte) (commands []Command) {
 	if !bytes.Contains(line, []byte(`"tool_use"`)) {
 		return nil // decoding takes longer
 	}
@@ -28,7 +34,7 @@ func commandsIn(line []byte) (commands []string) {
 	_ = json.Unmarshal(line, &e) // what is of another form is no call
 	for _, b := range e.Message.Content {
 		if text := (hook.ToolUse{ToolInput: b.Input}).Commands(); b.Type == "tool_use" && text != "" {
-			commands = append(commands, text)
+			commands = append(commands, Command{text, b.Name == bash})
 		}
 	}
 	return commands

@@ -13,6 +13,9 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/lines"
 )
 
+// bash is Claude Code's own shell.
+const bash = "Bash"
+
 // readers are Claude Code's tools that change no file, start no program and give no other agent work.
 var readers = []string{
 	"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "NotebookRead", "Read", "TodoWrite", "ToolSearch",
@@ -35,20 +38,20 @@ func OnlyReads(path string, from int64, message string) (only, said bool, err er
 		return false, true, nil // it is another one
 	}
 
-	only = true
-	err = each(io.NewSectionReader(file, from, info.Size()-from), func(line lines.Line) {
+	for reader := lines.NewReader(io.NewSectionReader(file, from, info.Size()-from), MaxLine); ; {
+		line, err := reader.Next()
 		switch {
-		case line.TooLong:
-			only = false // nobody knows
-		case only:
-			only = !callsOthers(line.Text)
-			said = said || says(line.Text, message)
+		case err != nil:
+			return false, false, fmt.Errorf("read the transcript: %w", err)
+		case line.Length == 0:
+			return true, said, nil
+		case !line.Whole:
+			return true, false, nil
+		case line.TooLong, callsOthers(line.Text): // of a line that is too long nobody knows
+			return false, true, nil
 		}
-	})
-	if err != nil {
-		return false, false, fmt.Errorf("read the transcript: %w", err)
+		said = said || says(line.Text, message)
 	}
-	return only, said || !only, nil
 }
 
 // callsOthers reports whether a line calls a tool that may do more than read, the agent's own or one of its subagents.
@@ -71,5 +74,5 @@ func callsOthers(line []byte) bool {
 
 // looks reports whether a call of the shell only looks: a cd changes no file.
 func looks(b block) bool {
-	return b.Name == "Bash" && commandline.Looks(hook.ToolUse{ToolInput: b.Input}.CommandLine(), "cd")
+	return b.Name == bash && commandline.Looks(hook.ToolUse{ToolInput: b.Input}.CommandLine(), "cd")
 }

@@ -8,7 +8,7 @@ import (
 
 // Commands are what tools that run commands were called with, in a transcript from a place on, and where the next ones
 // begin. Of more than size bytes only the end is read, and of a file that is shorter than the place all.
-func Commands(path string, from, size int64) (commands []string, next int64, err error) {
+func Commands(path string, from, size int64) (commands []Command, next int64, err error) {
 	file, err := Open(path)
 	if err != nil {
 		return nil, 0, err

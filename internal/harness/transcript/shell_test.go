@@ -7,6 +7,15 @@ import (
 	"testing"
 )
 
+// textsOf are the texts of commands.
+func textsOf(commands []Command) string {
+	var all []string
+	for _, c := range commands {
+		all = append(all, c.Text)
+	}
+	return strings.Join(all, "|")
+}
+
 // call is the line of a transcript with a part of a message.
 func call(part string) string {
 	return `{"type":"assistant","message":{"content":[` + part + `]}}` + "\n"
@@ -27,8 +36,8 @@ func TestCommands(t *testing.T) {
 	want := func(from, size int64, command string, next int) int64 {
 		t.Helper()
 		got, at, err := Commands(path, from, size)
-		if strings.Join(got, "|") != command || at != int64(next) || err != nil {
-			t.Errorf("from %d: %q, %d, %v; want %q, %d", from, got, at, err, command, next)
+		if textsOf(got) != command || at != int64(next) || err != nil {
+			t.Errorf("from %d: %q, %d, %v; want %q, %d", from, textsOf(got), at, err, command, next)
 		}
 		return at
 	}
@@ -66,7 +75,7 @@ func TestE5ShellsHaveManyNames(t *testing.T) {
 	} {
 		check(t, os.WriteFile(path, []byte(call(part)), 0o600))
 		commands, _, err := Commands(path, 0, 1<<20)
-		if got := strings.Join(commands, "|"); got != want || err != nil {
+		if got := textsOf(commands); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", part, got, err, want)
 		}
 	}

@@ -19,7 +19,7 @@ func Looks(line string, others ...string) bool {
 func Redirects(line string) bool { return strings.Contains(discarded.Replace(line), ">") }
 
 // discarded takes out of a command line where it sends what nobody is to read.
-var discarded = strings.NewReplacer("2>&1", "", ">/dev/null", "", "> /dev/null", "")
+var discarded = strings.NewReplacer("2>&1", "", ">&2", "", ">/dev/null", "", "> /dev/null", "")
 
 // Reads reports whether the command is known to read only, wherever what it prints goes.
 func (c *Command) Reads() bool {
@@ -28,20 +28,29 @@ func (c *Command) Reads() bool {
 	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "file", "grep", "head", "jq", "ls", "nl", "printf",
 		"pwd", "readlink", "realpath", "sleep", "stat", "tail", "test", "tr", "true", "type", "uname", "wc", "which", "[":
 		return true
+	case "date":
+		return !anyBegins(args, "-s", "--s")
 	case "find":
-		return !slices.ContainsFunc(args, func(arg string) bool {
-			return slices.ContainsFunc([]string{"-delete", "-exec", "-fls", "-fprint", "-ok"}, func(acts string) bool { return strings.HasPrefix(arg, acts) })
-		})
+		return !anyBegins(args, "-delete", "-exec", "-fls", "-fprint", "-ok")
 	case "git":
 		return gitReads(args)
 	case "rg":
-		return !slices.ContainsFunc(args, func(arg string) bool {
-			return strings.HasPrefix(arg, "--pre") || strings.HasPrefix(arg, "--hostname-bin")
-		})
+		return !anyBegins(args, "--pre", "--hostname-bin")
 	case "sed": // -n 1,20p
-		return len(args) > 2 && args[0] == "-n" && strings.Trim(args[1], "0123456789,$p;") == "" && !strings.HasPrefix(args[2], "-")
+		return len(args) > 2 && args[0] == "-n" && strings.Trim(args[1], "0123456789,$p;") == "" && !anyBegins(args[2:], "-")
+	case "sort":
+		return !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") && strings.Contains(arg, "o") })
+	case "uniq": // its second file is written
+		return !slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 	}
 	return false
+}
+
+// anyBegins reports whether one of the words begins with one of some texts.
+func anyBegins(words []string, with ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.ContainsFunc(with, func(text string) bool { return strings.HasPrefix(word, text) })
+	})
 }
 
 // gitReads reports whether git is called only to say something.
@@ -52,8 +61,12 @@ func gitReads(args []string) bool {
 		}
 		args = args[1:]
 	}
-	if len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--output") }) {
+	if len(args) == 0 || anyBegins(args, "--output", "--open", "-O") {
 		return false
+	}
+	switch strings.Join(args, " ") {
+	case "branch", "branch -a", "branch -r", "branch -v", "branch -vv", "branch --show-current", "remote", "remote -v", "stash list", "tag", "worktree list":
+		return true
 	}
 	return slices.Contains([]string{
 		"blame", "cat-file", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "merge-base", "rev-list", "rev-parse", "shortlog", "show", "status",
