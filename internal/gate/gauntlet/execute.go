@@ -192,10 +192,13 @@ func (e *execution) untouched(v *view) bool {
 	}
 	now := v.tree.Mark()
 	if e.Baseline == "" || now == "" {
-		return e.Plan
+		return e.Plan || v.idle
 	}
 	return now == e.Baseline || v.idle
 }
+
+// onlyReads reports whether whatever has changed is not the agent's, see Options. Where it was refused that does not matter.
+func (e *execution) onlyReads() bool { return !e.Red && e.OnlyReads != nil && e.OnlyReads() }
 
 // unchanged is the result for a tree that is the one that the agent found.
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
@@ -204,7 +207,7 @@ func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	if v.since == event.SinceReads {
 		r.Message = "The agent called no tool that can change files; what has changed is not its work. No gate ran."
 	}
-	if r.Tree == "" || e.Baseline == "" {
+	if (r.Tree == "" || e.Baseline == "") && !v.idle {
 		r.spared, r.since = notJudged("plan mode"), event.SincePlan
 	}
 	if aside := e.aside(ctx, v); len(aside) > 0 {
@@ -317,7 +320,11 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 		e.Scope.Made, err = e.tree.Made(ctx, v.position, e.Since)
 	}
 	e.Scope.Altered, e.Scope.Moved, e.Scope.Visiting, e.own = nil, nil, false, []string{change.Everything}
-	if err == nil && e.Answers && e.Baseline != "" && e.leftBaseline(v) {
+	switch {
+	case err != nil || !e.Answers || !e.leftBaseline(v):
+	case e.onlyReads():
+		v.idle, v.since, e.own = true, event.SinceReads, nil
+	case e.Baseline != "":
 		err = e.lookAtAltered(ctx, v)
 	}
 	if err == nil && e.Answers && !e.Red && (e.Baseline == "" || e.Scope.Moved != nil) {
@@ -329,10 +336,6 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 // lookAtAltered finds out what the agent has altered. If that is nothing, all that is new came from others, and what is
 // not committed is a person's.
 func (e *execution) lookAtAltered(ctx context.Context, v *view) error {
-	if e.OnlyReads != nil && e.OnlyReads() {
-		v.idle, v.since, e.own = true, event.SinceReads, nil
-		return nil
-	}
 	altered, err := e.tree.Altered(ctx, v.tree, e.baseline())
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func endOf(path string) footprint.Mark {
 func (c *call) onlyReads(ctx context.Context, payload hook.Payload, session *footprint.Session) bool {
 	p, is := payload.(*hook.StopPayload)
 	begins := session.Begins
-	if !is || len(p.BackgroundTasks) > 0 || begins.Transcript == "" || begins.Transcript != p.TranscriptPath {
+	if !is || p.LastAssistantMessage == "" || len(p.BackgroundTasks) > 0 || begins.Transcript == "" || begins.Transcript != p.TranscriptPath {
 		return false
 	}
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/gate/protect"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
 )
@@ -77,6 +78,25 @@ func TestE13WhatOthersChangeWhileTheAgentReads(t *testing.T) {
 	wantBlock(t, s.stop(c.says("It is changed.")), "check:.:t")
 	c.prompt("why is it red?")
 	wantBlock(t, s.stop(c.says("Because of the cart.")), "check:.:t") // it has something to answer for
+}
+
+// The same holds where it only looks, in a worktree in which it was not seen before.
+func TestE13WhatOthersChangeWhereTheAgentLooks(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	dir := s.linked("wip")
+	c := s.conversation()
+	c.prompt("what is in wip?")
+	c.add(`{"type":"tool_use","id":"t","name":"Bash","input":{"command":"cd ../wip && git log"}}`)
+	s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+	write(t, filepath.Join(dir, "red"), "by a person")
+	wantAllow(t, s.stop(c.says("A fix.")))
+	s.wantTrees("project unchanged", "wip unchanged")
+
+	c.prompt("go on there")
+	c.uses("Edit")
+	write(t, filepath.Join(dir, "g"), "")
+	wantBlock(t, s.stop(c.says("It is done.")), dir)
 }
 
 // Only the agent's own words of the turn tell that it changed nothing.

@@ -1139,7 +1139,7 @@ func TestWorkInAnotherProjectByCommands(t *testing.T) {
 			}
 			s.prompt("do it", nil)
 			if looked {
-				wantAllow(t, s.stop(s.runs("cd ../other && ls")))
+				wantAllow(t, s.stop(s.runs("cd ../other && make -n")))
 			}
 			write(t, filepath.Join(other, "red"), "")
 			wantBlock(t, s.stop(s.runs(command)), other)
@@ -1158,6 +1158,7 @@ func TestE5WorkInAnotherProjectByOtherShells(t *testing.T) {
 		"mcp__terminal__run":           `{"cmd":["sh","-c","touch ../other/red"]}`,
 		"mcp__codex__exec":             `{"command":["touch","red"],"workdir":"../other/"}`,
 		"mcp__jupyter__executeCode":    `{"code":"open('../other/red', 'w')"}`,
+		"mcp__jupyter__executePython":  `{"code":"file = '../other/red'\nopen(file, 'w')"}`,
 		"PowerShell":                   `{"command":"New-Item ../other/red"}`,
 		"mcp__desktop__start_process2": `{"program":"touch","args":["../other/red"]}`,
 	} {

@@ -45,10 +45,17 @@ func (w *Worktree) Visiting(ctx context.Context, scope Scope, p Position, t Tree
 // that it makes are Made. By a reset or a rebase a branch may lose some, and a merge is for the session to answer for.
 var visits = lazyregexp.New(`^(checkout|pull|fetch|commit|cherry-pick|revert|am\b|Branch|merge (refs/remotes|origin|upstream)/)`)
 
+// joins is what it writes when a pull or a fetch brings a branch of the same repository, and ofRemote when that is one that a
+// remote had.
+var (
+	joins    = lazyregexp.New(`^(pull|fetch)[^:]* \.( |:)`)
+	ofRemote = lazyregexp.New(`^[^:]* \. (refs/remotes|origin|upstream)/`)
+)
+
 // isVisit reports whether all moves since HEAD was at a commit, or since there is a log of it, are visits.
 func isVisit(all []move, from string) bool {
 	for _, m := range slices.Backward(all) {
-		if m.from != m.to && !m.begins() && !visits.Get().MatchString(m.what) {
+		if m.from != m.to && !m.begins() && !m.isVisit() {
 			return false
 		}
 		if m.from == from {
@@ -56,6 +63,14 @@ func isVisit(all []move, from string) bool {
 		}
 	}
 	return true
+}
+
+// isVisit reports whether a move is a visit.
+func (m move) isVisit() bool {
+	if joins.Get().MatchString(m.what) && !ofRemote.Get().MatchString(m.what) {
+		return false
+	}
+	return visits.Get().MatchString(m.what)
 }
 
 // begins reports whether a move is the one with which git makes a worktree.
