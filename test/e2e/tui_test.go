@@ -108,10 +108,15 @@ func (s *tui) Send(text string) event {
 	return s.SendFor(text, "UserPromptSubmit")
 }
 
-// Clear begins a new session and gives its SessionStart.
+// Clear begins a new session and gives its SessionStart. The client may empty its box after that: what is typed before would
+// be added to the command.
 func (s *tui) Clear() event {
 	s.t.Helper()
-	return s.SendFor("/clear", "SessionStart", with("source", "clear"))
+	began := s.SendFor("/clear", "SessionStart", with("source", "clear"))
+	if !poll(patience, func() bool { return !strings.Contains(s.lower(), "/clear") }) {
+		s.t.Fatal("the client keeps /clear in its box")
+	}
+	return began
 }
 
 // SendFor submits a text and waits for the event that shows that the client took it.
