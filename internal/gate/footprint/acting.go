@@ -2,7 +2,6 @@ package footprint
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/commandline"
@@ -32,16 +31,22 @@ func Acting(line string) string {
 	return strings.Join(acting, "\n")
 }
 
-// copiesHere reports whether a command copies something to below where the agent stands, and says so with its last word.
+// copiesHere reports whether a command copies files into the agent's directory or below it: its last word says so if its
+// options come first, and none of them (-t) names the target.
 func copiesHere(words []string) bool {
-	if len(words) < 3 || words[0] != "cp" && words[0] != "ln" {
+	if words[0] != "cp" && words[0] != "ln" {
 		return false
 	}
-	isOption := func(word string) bool { return strings.HasPrefix(word, "-") }
-	options := words[1 : 1+slices.IndexFunc(append(words[1:], ""), func(word string) bool { return !isOption(word) })]
-	if slices.ContainsFunc(words[1+len(options):], isOption) || slices.ContainsFunc(options, func(o string) bool { return strings.Contains(o, "t") }) {
-		return false
+
+	files := 0
+	for _, word := range words[1:] {
+		switch {
+		case !strings.HasPrefix(word, "-"):
+			files++
+		case files > 0 || strings.Contains(word, "t"):
+			return false
+		}
 	}
 	last := words[len(words)-1]
-	return filepath.IsLocal(last) && !strings.ContainsAny(last, onlyAShell)
+	return files > 1 && filepath.IsLocal(last) && !strings.ContainsAny(last, onlyAShell)
 }

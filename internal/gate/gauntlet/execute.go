@@ -1,7 +1,6 @@
 package gauntlet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,22 +191,22 @@ func (e *execution) untouched(v *view) bool {
 	}
 	now := v.tree.Mark()
 	if e.Baseline == "" || now == "" {
-		return e.Plan || v.idle
+		return e.Plan || v.onlyRead
 	}
-	return now == e.Baseline || v.idle
+	return now == e.Baseline || v.idle || v.onlyRead
 }
 
-// onlyReads reports whether whatever has changed is not the agent's, see Options. Where it was refused that does not matter.
+// onlyReads reports whether the agent has only read, so that others made the changes. After a refusal that does not matter.
 func (e *execution) onlyReads() bool { return !e.Red && e.OnlyReads != nil && e.OnlyReads() }
 
 // unchanged is the result for a tree that is the one that the agent found.
 func (e *execution) unchanged(ctx context.Context, v *view) Result {
 	r := said(Unchanged, "Nothing has changed since the agent started; no gate ran.")
-	r.Tree, r.since = v.tree.Mark(), cmp.Or(v.since, e.Found)
-	if v.since == event.SinceReads {
-		r.Message = "The agent called no tool that can change files; what has changed is not its work. No gate ran."
-	}
-	if (r.Tree == "" || e.Baseline == "") && !v.idle {
+	r.Tree, r.since = v.tree.Mark(), e.Found
+	switch {
+	case v.onlyRead:
+		r.Message, r.since = "The agent only read, so the changes are not its work; no gate ran.", event.SinceReads
+	case r.Tree == "" || e.Baseline == "":
 		r.spared, r.since = notJudged("plan mode"), event.SincePlan
 	}
 	if aside := e.aside(ctx, v); len(aside) > 0 {
@@ -295,8 +294,8 @@ type view struct {
 	position change.Position
 	tree     change.Tree
 	state    ledger.State
-	idle     bool         // the tree differs from the baseline only in what is no work of the session
-	since    string       // how that is known, in a word of event.Tree; empty where the files tell
+	idle     bool         // the tree differs from the baseline only in what comes and goes without any work
+	onlyRead bool         // whoever made the changes, the agent did not: it has only read
 	chosen   *selection   // what the changes lead to; nil before anyone asked
 	look     *ledger.Look // to be remembered; nil where the ledger has it
 	outside  string       // likewise, see ledger.Look
@@ -323,7 +322,7 @@ func (e *execution) look(ctx context.Context, v *view) (err error) {
 	switch {
 	case err != nil || !e.Answers || !e.leftBaseline(v):
 	case e.onlyReads():
-		v.idle, v.since, e.own = true, event.SinceReads, nil
+		v.onlyRead, e.own = true, nil
 	case e.Baseline != "":
 		err = e.lookAtAltered(ctx, v)
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// beside are the approved projects, and their places in other worktrees, to which a path in one of the session's shell
-// commands leads, and of which no hook knows: edit tools and changes of the directory tell, commands do not. Projects above
-// and below those where it works are not among them, nor those in which another session works, nor those at which commands
-// only look: a path may lead to these for other reasons. Each command is read once.
+// beside finds approved projects, in all worktrees of their repositories, that the session's shell commands lead to. Hooks
+// report files that edit tools write and changes of the directory, but not what a command changes elsewhere. It leaves out
+// projects above and below those where the session works, projects in which another session works, and paths that
+// commands only read. Each command is read once.
 func (c *call) beside(payload hook.Payload, session *footprint.Session, known []string) (roots []string) {
 	path := payload.Common().TranscriptPath
 	if !c.enforces() || session.Prompted.IsZero() || path == "" {
@@ -77,7 +77,7 @@ func (c *call) apart(known, stands []string) (all []footprint.Candidate) {
 }
 
 // isApart reports whether a project has a tree of its own beside a directory: neither lies in the other, or they are in two
-// worktrees of a repository, of which one may lie in the other.
+// worktrees of a repository, one of which may be inside the other.
 func isApart(root, stand string) bool {
 	if !isWithin(stand, root) && !isWithin(root, stand) {
 		return true

@@ -1794,7 +1794,7 @@ func TestE12AnAutostashIsTold(t *testing.T) {
 // A cherry-pick, revert or am that has stopped keeps what it has still to apply where neither the tree nor a branch shows it.
 func TestE12WhatWaitsInACherryPickIsTold(t *testing.T) {
 	t.Parallel()
-	const waits = "no gate has seen commits that wait in a cherry-pick, revert or am in progress (git status)"
+	const waits = "no gate has seen commits that wait in an unfinished cherry-pick, revert or am (git status)"
 	for name, tt := range map[string]struct {
 		stopped func(r *gittest.Repo)
 		told    []string

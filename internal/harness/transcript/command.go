@@ -31,7 +31,7 @@ func commandsIn(line []byte) (commands []Command) {
 			Content []block `json:"content"`
 		} `json:"message"`
 	}
-	_ = json.Unmarshal(line, &e) // what is of another form is no call
+	_ = json.Unmarshal(line, &e) // a line of another form calls no tool
 	for _, b := range e.Message.Content {
 		if text := (hook.ToolUse{ToolInput: b.Input}).Commands(); b.Type == "tool_use" && text != "" {
 			commands = append(commands, Command{text, b.Name == bash})

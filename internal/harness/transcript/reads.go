@@ -47,7 +47,7 @@ func OnlyReads(path string, from int64, message string) (only, said bool, err er
 			return true, said, nil
 		case !line.Whole:
 			return true, false, nil
-		case line.TooLong, callsOthers(line.Text): // of a line that is too long nobody knows
+		case line.TooLong, callsOthers(line.Text): // a line that is too long to read may call one
 			return false, true, nil
 		}
 		said = said || says(line.Text, message)

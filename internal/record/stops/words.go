@@ -122,6 +122,9 @@ func (s *Stop) consent() string {
 	case event.StatusNoApplicableGates:
 		return ": no gate covers what changed"
 	case event.StatusUnchanged:
+		if s.unchanged() == event.SinceReads {
+			return ": the agent only read"
+		}
 		return ": nothing has changed here " + cmp.Or(since(s.unchanged()), "since the gates passed, or since the session began")
 	case event.StatusPassedWithWarnings:
 		return " with warnings: " + plain.FirstLine(message(s.By))

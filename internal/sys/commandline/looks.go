@@ -18,7 +18,7 @@ func Looks(line string, others ...string) bool {
 // Redirects reports whether a command line sends anything into a file. In doubt it does.
 func Redirects(line string) bool { return strings.Contains(discarded.Replace(line), ">") }
 
-// discarded takes out of a command line where it sends what nobody is to read.
+// discarded removes the redirections that write no file.
 var discarded = strings.NewReplacer("2>&1", "", ">&2", "", ">/dev/null", "", "> /dev/null", "")
 
 // Reads reports whether the command is known to read only, wherever what it prints goes.

@@ -48,7 +48,7 @@ func left(dir, common, where string, since time.Time) (all []string) {
 		all = append(all, "an autostash of a rebase or merge in progress"+where+" (git status)")
 	}
 	if anyNewer(waiting(dir), since) {
-		all = append(all, "commits that wait in a cherry-pick, revert or am in progress"+where+" (git status)")
+		all = append(all, "commits that wait in an unfinished cherry-pick, revert or am"+where+" (git status)")
 	}
 	return all
 }

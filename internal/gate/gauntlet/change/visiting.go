@@ -33,7 +33,7 @@ func (w *Worktree) Visiting(ctx context.Context, scope Scope, p Position, t Tree
 		}
 		from = was.heads[""]
 	}
-	if isNew && !all[0].begins() || !isVisit(all, from) {
+	if isNew && !all[0].begins() || !onlyVisits(all, from) {
 		return false
 	}
 
@@ -52,8 +52,8 @@ var (
 	ofRemote = lazyregexp.New(`^[^:]* \. (refs/remotes|origin|upstream)/`)
 )
 
-// isVisit reports whether all moves since HEAD was at a commit, or since there is a log of it, are visits.
-func isVisit(all []move, from string) bool {
+// onlyVisits reports whether all moves since HEAD was at a commit, or since there is a log of it, are visits.
+func onlyVisits(all []move, from string) bool {
 	for _, m := range slices.Backward(all) {
 		if m.from != m.to && !m.begins() && !m.isVisit() {
 			return false
@@ -65,7 +65,7 @@ func isVisit(all []move, from string) bool {
 	return true
 }
 
-// isVisit reports whether a move is a visit.
+// isVisit reports whether HEAD has gone to a commit that another made, as far as the reflog says what was done.
 func (m move) isVisit() bool {
 	if joins.Get().MatchString(m.what) && !ofRemote.Get().MatchString(m.what) {
 		return false
