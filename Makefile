@@ -84,7 +84,7 @@ UNIT := -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout $(TIMEOUT) -vet=off 
 OUR_CODE := -e /cmd/ -e /internal/ -e /packaging/ -e /test/bench -e /test/powerloss
 unit: ## unit, script and fuzz-seed tests, those of our own code under the race detector
 	$(KEEP) scripts/in-memory $(GO) test $(UNIT) $$(scripts/unraced); code=$$?; \
-	$(KEEP) scripts/in-memory $(GO) test $(UNIT) $$($(GO) list ./test/conformance ./test/web ./test/... | grep -v $(OUR_CODE) | grep -v '/test/e2e$$') || code=1; \
+	$(KEEP) scripts/in-memory $(GO) test $(UNIT) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$($(GO) list ./test/conformance ./test/web ./test/... | grep -v $(OUR_CODE) | grep -v '/test/e2e$$') || code=1; \
 	CGO_ENABLED=1 $(KEEP) scripts/in-memory $(GO) test -race $(UNIT) \
 	  $$($(GO) list ./internal/cli ./internal/gate/stop ./internal/agents/errand ./test/... ./cmd/... ./internal/... ./packaging/... | grep $(OUR_CODE)) \
 	  && exit $$code
