@@ -98,7 +98,10 @@ func (p planted) settleAs(name, as string) {
 		hooks = map[string]any{}
 		settings["hooks"] = hooks
 	}
-	hooks["PreToolUse"], hooks["UserPromptSubmit"] = hook, hook
+	for _, event := range []string{"PreToolUse", "UserPromptSubmit"} {
+		ours, _ := hooks[event].([]any)
+		hooks[event] = slices.Concat(ours, hook)
+	}
 	p.writeJSON(filepath.Join(p.Project, ".claude", as), settings)
 }
 
