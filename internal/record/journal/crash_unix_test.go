@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -138,7 +137,7 @@ func childHold(args []string) error {
 	}
 	defer unlock() // a file that nothing refers to any more is closed by the garbage collector
 	fmt.Print("x")
-	return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	return processtest.Stop()
 }
 
 // A limit on the size of files fails like a full disk: the part that fits is

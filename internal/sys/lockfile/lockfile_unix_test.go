@@ -26,7 +26,7 @@ func childHold(args []string) error {
 		return err
 	}
 	fmt.Print("x")
-	return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	return processtest.Stop()
 }
 
 func TestTheLockEndsWithItsProcess(t *testing.T) {
