@@ -36,6 +36,7 @@ func TestE20TheFileBehindALink(t *testing.T) {
 		"of the person, not committed": {func(r *gittest.Repo) { r.Write("build/real.mk", "0\n") }, func(r *gittest.Repo) { r.Git("checkout", "-q", "build/real.mk") }, []string{"build/real.mk changed", "Makefile is a link to build/real.mk"}},
 		"a loop":                       {func(r *gittest.Repo) { link(r, "Makefile", "Makefile") }, func(r *gittest.Repo) { r.Write("build/real.mk", "2\n") }, nil},
 		"a folder":                     {func(r *gittest.Repo) { link(r, "build", "Makefile") }, func(r *gittest.Repo) { r.Write("build/real.mk", "2\n") }, nil},
+		"a link that nobody protects":  {func(r *gittest.Repo) { link(r, "build/other.mk", "free.mk") }, func(r *gittest.Repo) { r.Write("build/other.mk", "2\n") }, nil},
 		"a file outside":               {func(r *gittest.Repo) { link(r, outside, "Makefile") }, func(*gittest.Repo) { check(t, os.WriteFile(outside, []byte("2\n"), 0o600)) }, nil},
 		"nothing":                      {func(r *gittest.Repo) { link(r, "nowhere", "Makefile") }, func(r *gittest.Repo) { r.Write("nowhere", "2\n") }, nil},
 		"a colleague's": {nil, func(r *gittest.Repo) {

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,6 +117,26 @@ func TestE20BelowTheToplevel(t *testing.T) {
 	want(t, p)
 	r.Write("sub/c_test.go", "ours\n")
 	want(t, p, "c_test.go changed")
+}
+
+// What is not small enough to be kept is known to be a person's all the same.
+func TestFewAndSmallEditsAreKept(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("large_test.go", strings.Repeat("x", maxCopy+1))
+	const fit = maxCopies / maxCopy
+	for i := range fit + 1 {
+		r.Write(fmt.Sprintf("many/%02d_test.go", i), strings.Repeat("x", maxCopy))
+	}
+	p := at(t, r, ".", "**/*_test.go")
+	check(t, p.Begin(t.Context()))
+	b, err := p.load()
+	check(t, err)
+	if len(b.Copies) != fit {
+		t.Errorf("%d files are kept, want %d", len(b.Copies), fit)
+	}
+	if diff := cmp.Diff([]string{"large_test.go", fmt.Sprintf("many/%02d_test.go", fit)}, b.Uncopied); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestE20Names(t *testing.T) {

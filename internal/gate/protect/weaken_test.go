@@ -91,6 +91,7 @@ func TestE20WhatWasWeakenedIsNamed(t *testing.T) {
 		{"Ruby: a comment is none", "a_spec.rb", "x\n", "x # we skip: 'nothing'\n# pending 'b'\n", nil},
 		{"Make: a failure does not count", "Makefile", "\tgo test ./...\n", "\tgo test ./... || true\n", []string{"added skip || true (Makefile:1)"}},
 		{"Go: a build constraint in a comment is none", "a_test.go", "/*\n*/\n", "/*\n//go:build never\n*/\n", nil},
+		{"Go: a block that begins in a comment is none", "a_test.go", "// all of a/* counts\nfunc TestA(t *testing.T) {}\n", "// all of a/* counts\n", []string{"deleted test TestA (a_test.go:2)"}},
 		{"one of two thresholds that look alike", "Makefile", "MIN = 80\nMIN = 90\n", "MIN = 85\nMIN = 50\n", []string{"lowered threshold 90 → 50 (Makefile:2)"}},
 		{"a threshold with grouped digits", "a.toml", "min = 1_000\n", "min = 900\n", []string{"lowered threshold 1_000 → 900 (a.toml:1)"}},
 		{"a threshold that is not Codecov's", "ci.yml", "threshold: 80\n", "threshold: 60\n", []string{"lowered threshold 80 → 60 (ci.yml:1)"}},
