@@ -146,7 +146,7 @@ func (f *foreign) sessions(ctx context.Context, tip string) (all []string, ok bo
 		return nil, false
 	}
 	for id, when := range written {
-		if when.Before(b.Began) {
+		if when.Before(b.Began.Truncate(time.Second)) {
 			delete(commits, id)
 		}
 	}

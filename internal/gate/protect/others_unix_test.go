@@ -381,6 +381,22 @@ func TestE20ARebaseWithoutThePersonsLastCommit(t *testing.T) {
 	want(t, b.p, "tests/a changed")
 }
 
+// What the session committed in another worktree is its own where a rebase takes it over as it is, also once it is pushed.
+func TestE20ARebaseOfTheSessionsOwnCommit(t *testing.T) {
+	b := newBoth(t, ".", onTop)
+	b.Env = slices.DeleteFunc(b.Env, func(v string) bool { return strings.Contains(v, "_DATE=") })
+	dir := gittest.Dir(t) + "/more"
+	b.Git("worktree", "add", "-q", "-b", "more", dir)
+	elsewhere := gittest.At(t, dir)
+	elsewhere.Env = b.Env
+	elsewhere.Write("sub/tests/other", "0\n")
+	elsewhere.Commit("the session's")
+	b.Git("worktree", "remove", dir)
+	b.Git("rebase", "-q", origin, "more")
+	b.Git("update-ref", origin, "HEAD")
+	want(t, b.p, "sub/tests/other changed")
+}
+
 // Nothing is written into the repository to find out.
 func TestE20AMergeIsLookedAtWithoutATrace(t *testing.T) {
 	b := newBoth(t, "sub", onTop)
