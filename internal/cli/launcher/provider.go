@@ -67,7 +67,7 @@ func newProviderUse() *cobra.Command {
 			if err != nil {
 				return forLaunch(err)
 			}
-			if _, err := c.Use(name); err != nil {
+			if err := c.Use(name); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "current provider: %s\n", launch.Shown(name))

@@ -180,7 +180,7 @@ func (l *launch) launchPlainly(env *environment, before settingsFile) error {
 // remember saves the choice of a provider. Where that cannot be, Claude Code starts
 // all the same.
 func (l *launch) remember() {
-	if _, err := l.config.Use(l.provider); err != nil {
+	if err := l.config.Use(l.provider); err != nil {
 		l.warn(fmt.Errorf("cannot save the choice of %s: %w", Shown(l.provider), err))
 	}
 }

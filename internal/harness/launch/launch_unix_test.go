@@ -519,7 +519,6 @@ func TestProgram(t *testing.T) {
 	must(t, err)
 	spaced := filepath.Join(p.home, "it's mine", "stopgate")
 	must(t, errors.Join(os.MkdirAll(filepath.Dir(spaced), 0o700), os.Symlink(self, spaced)))
-	t.Chdir(p.clients)
 	for arg0, want := range map[string]string{
 		p.ccc(): p.ccc() + " supervisor-hook",
 		"ccc":   p.ccc() + " supervisor-hook",
@@ -528,6 +527,9 @@ func TestProgram(t *testing.T) {
 		"-bash": self + " supervisor-hook",
 		"sh":    self + " supervisor-hook",
 	} {
+		if t.Chdir(p.home); strings.HasPrefix(arg0, ".") {
+			t.Chdir(p.clients)
+		}
 		o := p.supervised().options()
 		o.Arg0 = arg0
 		if _, err := Prepare(o); err != nil {

@@ -54,21 +54,16 @@ func (c *Config) unknown(err error, word string) error {
 	return e
 }
 
-// Use makes the provider the current one, and reports whether it was another. Every
-// other byte of the file stays.
-func (c *Config) Use(name string) (changed bool, err error) {
+// Use makes the provider the current one. Every other byte of the file stays.
+func (c *Config) Use(name string) error {
 	if c.Current == name {
-		return false, nil
+		return nil
 	}
-	changed, err = jsonfile.Edit(c.Path, func(d *jsonfile.Document) error {
+	_, err := jsonfile.Edit(c.Path, func(d *jsonfile.Document) error {
 		d.Set("current_provider", name)
 		return nil
 	})
-	if err != nil {
-		return false, err
-	}
-	c.Current = name
-	return changed, nil
+	return err
 }
 
 // MergedSettings are the provider's settings over those for all, without the

@@ -48,7 +48,7 @@ func TestChoose(t *testing.T) {
 
 func TestEnvironmentOfProvider(t *testing.T) {
 	const secret = "s3cr3t"
-	variables := []string{"KEY=" + secret, "EMPTY=", "HOME=/home/me"}
+	variables := []string{"KEY=" + secret, "EMPTY=", "HOME=/home/me", "azAZ_09=all", "zA=low", "_Z=under", "Z=high"}
 	for _, tt := range []struct {
 		name, text string
 		want       map[string]string
@@ -60,6 +60,10 @@ func TestEnvironmentOfProvider(t *testing.T) {
 		{
 			name: "variables", text: `{"providers":{"p":{"env":{"A":"$KEY","B":"x${KEY}y","C":"$$KEY","D":"$EMPTY","E":"1$","F":"$5 $-","G":"$HOME/x$HOME"}}}}`,
 			want: map[string]string{"A": secret, "B": "x" + secret + "y", "C": "$KEY", "D": "", "E": "1$", "F": "$5 $-", "G": "/home/me/x/home/me"},
+		},
+		{
+			name: "all that a name may hold", text: `{"providers":{"p":{"env":{"A":"$azAZ_09:$zA:$_Z.$Z/"}}}}`,
+			want: map[string]string{"A": "all:low:under.high/"},
 		},
 		{
 			name: "variables that are not set", text: `{"settings":{"env":{"A":"$GONE","B":"$GONE"}},"providers":{"p":{"env":{"B":"$KEY","C":"` + secret + `${MISSING}"}}}}`,
@@ -81,6 +85,9 @@ func TestEnvironmentOfProvider(t *testing.T) {
 			}
 			if err != nil && strings.Contains(err.Error(), secret) {
 				t.Errorf("the error shows a value: %v", err)
+			}
+			if _, again := parsed(t, tt.text).ClaudeEnviron("p", variables); (again == nil) != (err == nil) {
+				t.Errorf("Claude Code's environment: %v", again)
 			}
 		})
 	}

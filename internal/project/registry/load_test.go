@@ -47,6 +47,7 @@ func TestLoadGateways(t *testing.T) {
 		`{}`:                                   {Transport: ViaOpenClaw, Program: "openclaw"},
 		`{"transport":null,"program":null}`:    {Transport: ViaOpenClaw, Program: "openclaw"},
 		`{"program":"oc","message_file":true}`: {Transport: ViaOpenClaw, Program: "oc", MessageFile: true},
+		`{"message_file":false}`:               {Transport: ViaOpenClaw, Program: "openclaw"},
 		`{"transport":"openclaw-http"}`:        {Transport: ViaOpenClawHTTP, URL: "http://127.0.0.1:18789", Endpoint: "agent", TokenEnv: "OPENCLAW_GATEWAY_TOKEN"},
 		`{"transport":"openclaw-http","url":"https://gw.example","endpoint":"wake","session_key":"agent:a:k","token_file":"/etc/token"}`: {
 			Transport: ViaOpenClawHTTP, URL: "https://gw.example", Endpoint: "wake", SessionKey: "agent:a:k", TokenFile: "/etc/token",
