@@ -205,6 +205,10 @@ deny:
 	if diff := cmp.Diff(want, project.Deny); diff != "" {
 		t.Error(diff)
 	}
+	lines := []string{`{paths: ["src", "**/*.lock"], new: true}`, `{tools: "Write", commands: ["git push*"]}`}
+	if diff := cmp.Diff(lines, project.Denials()); diff != "" {
+		t.Error(diff)
+	}
 	if !project.HasRules(hook.PreToolUse) || project.HasRules(hook.Stop) {
 		t.Error("the rules are for another event")
 	}
