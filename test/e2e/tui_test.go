@@ -108,12 +108,19 @@ func (s *tui) Send(text string) event {
 	return s.SendFor(text, "UserPromptSubmit")
 }
 
-// Clear begins a new session and gives its SessionStart. The client may empty its box after that: what is typed before would
-// be added to the command.
+// Clear begins a new session and gives its SessionStart. The client may empty its box after that, or on a busy machine never:
+// what is typed before would be added to the command. So the box is emptied as a person would.
 func (s *tui) Clear() event {
 	s.t.Helper()
 	began := s.SendFor("/clear", "SessionStart", with("source", "clear"))
-	if !poll(patience, func() bool { return !strings.Contains(s.lower(), "/clear") }) {
+	emptied := func() bool {
+		empty := !strings.Contains(s.lower(), "/clear")
+		if !empty {
+			s.Keys("C-u")
+		}
+		return empty
+	}
+	if !poll(patience, emptied) {
 		s.t.Fatal("the client keeps /clear in its box")
 	}
 	return began

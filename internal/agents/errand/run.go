@@ -176,7 +176,7 @@ func misplaced(dir string, err error) error {
 // recordGroup need not succeed: what the command leaves behind when we are killed is
 // found by its mark, too. Nor is it durable: nothing of a group outlives the machine.
 func (r runner) recordGroup(pid int) {
-	group := process.Identity{PID: pid, Start: process.StartTime(pid), Boot: process.BootID()}
+	group := process.IdentityOf(pid)
 	if text, err := json.Marshal(group); err == nil {
 		_ = atomicfile.Replace(r.dir.path("group"), text, 0o600)
 	}

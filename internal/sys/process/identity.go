@@ -11,8 +11,10 @@ type Identity struct {
 }
 
 // Self is the identity of this process. It stays the same over an exec.
-func Self() Identity {
-	pid := os.Getpid()
+func Self() Identity { return IdentityOf(os.Getpid()) }
+
+// IdentityOf is the identity of the process that has this number now.
+func IdentityOf(pid int) Identity {
 	return Identity{PID: pid, Start: StartTime(pid), Boot: BootID()}
 }
 

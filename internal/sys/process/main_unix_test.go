@@ -3,6 +3,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -27,7 +28,16 @@ const parentEnv = "STOPGATE_PROCESS_PARENT"
 // callerEnv makes the test binary a hook that says who calls it.
 const callerEnv = "STOPGATE_PROCESS_CALLER"
 
+// largeEnv makes the test binary a process that takes a while to end.
+const largeEnv = "STOPGATE_PROCESS_LARGE"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(largeEnv) != "" {
+		memory := bytes.Repeat([]byte("x"), 256<<20)
+		fmt.Print(string(memory[:1]))
+		time.Sleep(patience)
+		os.Exit(int(memory[0]))
+	}
 	if os.Getenv(callerEnv) != "" {
 		fmt.Print(Caller().PID)
 		os.Exit(0)

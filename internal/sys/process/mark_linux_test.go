@@ -2,6 +2,7 @@ package process
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -22,6 +23,36 @@ func TestWhatLeftTheGroupDies(t *testing.T) {
 			wantDead(t, pid(t, filepath.Join(c.Dir, "a")))
 		})
 	}
+}
+
+// Who ends something is free to start it anew. The kernel frees the memory of a large one before its ports and locks.
+func TestWhatWasEndedHoldsNothing(t *testing.T) {
+	const mark, rounds = markVariable + "large", 10 // it may be quick
+	for range rounds {
+		large := startLarge(t, mark)
+		EndMarked(mark)
+		if alive(large.Process.Pid) {
+			t.Error("it has not ended")
+		}
+		_ = large.Wait() // it was killed
+	}
+}
+
+// startLarge starts a process with much memory.
+func startLarge(t *testing.T, mark string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	check(t, err)
+	large := exec.Command(self)
+	large.Env = append(os.Environ(), largeEnv+"=yes", mark)
+	ready, err := large.StdoutPipe()
+	check(t, err)
+	check(t, large.Start())
+	t.Cleanup(func() { _ = large.Process.Kill() })
+	if _, err := ready.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return large
 }
 
 // Another command with a mark of its own goes on.

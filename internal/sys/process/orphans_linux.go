@@ -16,15 +16,18 @@ func Adopt() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 // below them: what left the group of a command. Our own commands are in our session.
 func EndOrphans() {
 	const looks = 100 // what we kill may have been starting something
+	var ended []Identity
 	for range looks {
 		orphans := orphansOf(os.Getpid())
 		if len(orphans) == 0 {
-			return
+			break
 		}
 		for _, pid := range orphans {
+			ended = append(ended, IdentityOf(pid))
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
+	awaitEnds(ended)
 }
 
 // status is a process as the kernel shows it.
