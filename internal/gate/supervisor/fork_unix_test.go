@@ -45,6 +45,18 @@ func TestE9ForkIsOfACopy(t *testing.T) {
 	}
 }
 
+// One that is not named by its whole path would be any file of that name, in whatever folder the hook runs.
+func TestE9TranscriptWithoutItsWholePath(t *testing.T) {
+	d := newDesk(t)
+	t.Chdir(filepath.Dir(d.stop.Payload.TranscriptPath))
+	d.stop.Payload.TranscriptPath = filepath.Base(d.stop.Payload.TranscriptPath)
+	d.answers(result(true, "fine"))
+	d.decides(Completed)
+	if args := strings.Split(d.given("args"), "\x00"); args[slices.Index(args, "--resume")+1] != someSession {
+		t.Errorf("the reviewer goes on with %q", args)
+	}
+}
+
 // A transcript that cannot be copied is no reason to go on with all that the session was told.
 func TestTranscriptThatCannotBeCopied(t *testing.T) {
 	d := newDesk(t)

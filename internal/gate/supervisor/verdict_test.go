@@ -46,6 +46,7 @@ func TestInterpret(t *testing.T) {
 		{name: "both names agree", text: `{"allow_stop":true,"completed":true,"feedback":"all there"}`, want: allowed},
 		{name: "both names differ", text: `{"allow_stop":true,"completed":false,"feedback":"run the tests"}`, want: refused},
 		{name: "both names differ the other way", text: `{"allow_stop":false,"completed":true,"feedback":"run the tests"}`, want: refused},
+		{name: "refused once, and then no verdict", text: `{"completed":false,"allow_stop":"yes","feedback":"run the tests"}`, want: refused},
 		{name: "said twice", text: `{"completed":false,"completed":true,"feedback":"run the tests"}`, want: refused},
 		{name: "allowed without feedback", text: `{"completed":true}`, want: Opinion{true, "", FromResult}},
 		{name: "refused without feedback", text: `{"completed":false}`, want: Opinion{false, defaultFeedback, FromResult}},

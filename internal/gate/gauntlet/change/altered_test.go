@@ -200,6 +200,15 @@ func TestAlteredIsWhatIsNotAsItWas(t *testing.T) {
 			},
 			want: []string{"sub/.gitattributes", "sub/c"},
 		},
+		"a pull, and attributes of the session at the top": {
+			before: func(r *gittest.Repo) { theirs(r, "text", "3\n4\n", "sub/deep/c", "5\n") },
+			session: func(r *gittest.Repo) {
+				r.Git("merge", "--quiet", "theirs")
+				r.Write(".gitattributes", "c text eol=crlf\n")
+				again(r, "sub/deep/c")
+			},
+			want: []string{".gitattributes", "sub/deep/c"},
+		},
 		"a pull that brings attributes": {
 			before:  func(r *gittest.Repo) { theirs(r, "text", "3\n4\n", ".gitattributes", "* text eol=crlf\n") },
 			session: func(r *gittest.Repo) { r.Git("merge", "--quiet", "theirs") },
