@@ -84,9 +84,59 @@ func TestAMovedTreeKeepsTheBaselineOfItsPlace(t *testing.T) {
 	} {
 		s := Session{Trees: map[string]Tree{"from": {Red: true, Baseline: "left", Since: "pass"}, "to": found}}
 		s.FollowMoved("from", "to")
+		s.FollowMoved("from", "to") // another hook has seen it, too
 		if _, left := s.Trees["from"]; left || s.Trees["to"] != want {
 			t.Errorf("%+v", s.Trees)
 		}
+	}
+}
+
+// A bare repository is no worktree, wherever it lies, and the main one is as old as the repository.
+func TestE5WhereARepositoryLiesIsNoWorktree(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("f", "")
+	r.Commit("first")
+	dir := filepath.Join(gittest.Dir(t), "wt")
+	r.Git("worktree", "add", "-q", dir)
+	if got := Worktrees([]string{dir}, time.Now().Add(-time.Hour)); len(got) > 0 {
+		t.Errorf("newer than the session: %v", got)
+	}
+	if got := Worktrees([]string{dir}, time.Time{}); len(got) != 1 || got[0].Root != r.Dir {
+		t.Errorf("of any age: %v", got)
+	}
+	bare := filepath.Join(gittest.Dir(t), "bare.git")
+	r.Git("clone", "-q", "--bare", r.Dir, bare)
+	dir = filepath.Join(gittest.Dir(t), "wt2")
+	r.Git("--git-dir="+bare, "worktree", "add", "-q", dir)
+	if got := Worktrees([]string{dir}, time.Time{}); len(got) > 0 {
+		t.Errorf("of a bare repository: %v", got)
+	}
+}
+
+// A tree in whose place there is a link is not where it was, and one whose repository is gone was not removed by git.
+func TestARedTreeIsNoLink(t *testing.T) {
+	root := gittest.Dir(t)
+	tree := Tree{Red: true}
+	tree.Stand(root)
+	check(t, os.Rename(root, root+"2"))
+	check(t, os.Symlink(root+"2", root))
+	if now := tree.Now(root, nil); now != "" {
+		t.Errorf("a link: %q", now)
+	}
+
+	r := gittest.New(t)
+	r.Write("f", "")
+	r.Commit("first")
+	dir := filepath.Join(gittest.Dir(t), "wt")
+	r.Git("worktree", "add", "-q", dir)
+	tree.Stand(dir)
+	check(t, os.RemoveAll(dir))
+	check(t, os.Rename(r.Dir, r.Dir+"2"))
+	if tree.Removed(dir) {
+		t.Error("its repository was moved")
+	}
+	if tree.Stand(t.TempDir()); tree != (Tree{Red: true}) {
+		t.Errorf("in no repository: %+v", tree)
 	}
 }
 

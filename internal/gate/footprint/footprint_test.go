@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -162,6 +163,13 @@ func TestVisitsAndClientsAreBounded(t *testing.T) {
 		s.Stray(fmt.Sprint("/", i))
 		s.RunBy(process.Identity{PID: i + 1})
 	}
+	s.Schedule(append(slices.Repeat([]string{"go on"}, 2*maxScheduled), strings.Repeat("x", maxPrompt+1)))
+	if len(s.Scheduled) != maxScheduled {
+		t.Errorf("%d prompts are scheduled", len(s.Scheduled))
+	}
+	if s.Schedule([]string{strings.Repeat("x", maxPrompt+1), "go on"}); !slices.Equal(s.Scheduled, []string{"go on"}) {
+		t.Errorf("%d prompts are scheduled, and one is too long to be told", len(s.Scheduled))
+	}
 	if len(s.Strange) != maxRoots || s.Strange[0] != "/0" {
 		t.Errorf("%d never approved: %q", len(s.Strange), s.Strange)
 	}
@@ -232,6 +240,20 @@ func TestPromptOfNothing(t *testing.T) {
 	var none *Session
 	if none.Prompt() != "" || (&Session{Origin: "a"}).Prompt() != "" {
 		t.Error("a prompt that nobody wrote")
+	}
+}
+
+func TestTheLatestCommitsThatWereMadeAreKept(t *testing.T) {
+	var s Session
+	var want []string
+	for i := range maxMade + 2 {
+		commit := strconv.Itoa(i)
+		s.Commit([]string{commit, commit})
+		s.Commit([]string{commit})
+		want = append(want, commit)
+	}
+	if want = want[2:]; !slices.Equal(s.Made, want) {
+		t.Errorf("%q, want %q", s.Made, want)
 	}
 }
 

@@ -102,6 +102,10 @@ func TestLeads(t *testing.T) {
 		}
 	}
 
+	if linked := []string{dir + "/link"}; !Leads("cd lib && touch ../other/red", top, linked) {
+		t.Error("from where a link leads to")
+	}
+
 	for _, command := range []string{"cd /other", `cd "/other"`, "make\n/other/run"} {
 		if !Leads(command, "/other", stands) {
 			t.Errorf("%s, in the root", command)

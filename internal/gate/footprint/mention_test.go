@@ -85,6 +85,12 @@ func TestE5AWorktreeIsAPlaceNotAWord(t *testing.T) {
 		`{"type":"tool_use","name":"EnterWorktree","input":{"name":"fix"}}`:                     true,
 		`{"type":"tool_use","name":"mcp__git__worktree_add","input":{"branch":"x","at":"fix"}}`: true,
 
+		command("./New-Worktree.ps1 fix"):                                   true,
+		command("git --work-tree=../$N add .; N=fix"):                       true,
+		say("content", "#!/bin/sh\nname=fix\ngit worktree move x ../$name"): true,
+		say("content", "#!/bin/sh\nname=fix\ngit worktree repair ../$name"): true,
+		say("content", "the worktree additions fix it"):                     false,
+
 		// How it goes there and works there.
 		command("cd fix && make"):                         true,
 		command("ls\ncd fix"):                             true,

@@ -18,6 +18,7 @@ func TestE13WhatNothingHasTouched(t *testing.T) {
 	for name, touch := range map[string]func(top string) error{
 		"":                     func(string) error { return nil },
 		"git's own files":      func(top string) error { return os.WriteFile(filepath.Join(top, ".git", "index"), nil, 0o600) },
+		"where a module's is":  func(top string) error { return os.WriteFile(filepath.Join(top, "a", ".git"), []byte("2"), 0o600) },
 		"a file is written":    func(top string) error { return os.WriteFile(filepath.Join(top, "a", "b", "f"), []byte("2"), 0o600) },
 		"a file is new":        func(top string) error { return os.WriteFile(filepath.Join(top, "a", "g"), nil, 0o600) },
 		"a file is deleted":    func(top string) error { return os.Remove(filepath.Join(top, "a", "b", "f")) },
@@ -33,10 +34,11 @@ func TestE13WhatNothingHasTouched(t *testing.T) {
 				check(t, os.MkdirAll(filepath.Join(top, dir), 0o700))
 			}
 			check(t, os.WriteFile(filepath.Join(top, "a", "b", "f"), []byte("1"), 0o600))
+			check(t, os.WriteFile(filepath.Join(top, "a", ".git"), []byte("1"), 0o600))
 			moment := time.Now().Add(2 * fineTick)
 			checktest.Eventually(t, "the session has begun", func() bool { return time.Now().After(moment.Add(fineTick)) })
 			check(t, touch(top))
-			if got, want := Untouched(t.Context(), top, local, moment), name == "" || name == "git's own files"; got != want {
+			if got, want := Untouched(t.Context(), top, local, moment), name == "" || name == "git's own files" || name == "where a module's is"; got != want {
 				t.Errorf("untouched: %t", got)
 			}
 		})
@@ -55,10 +57,22 @@ func TestE13AWorktreeWithinTouchesNothing(t *testing.T) {
 	if !Untouched(t.Context(), r.Dir, t.TempDir(), moment) {
 		t.Error("touched by what was done in the worktree")
 	}
-	check(t, os.WriteFile(r.Path(".git/worktrees/wt/gitdir"), []byte(r.Path(".w/old/.git")+"\n"), 0o600))
-	check(t, os.WriteFile(r.Path(".w/old/f"), []byte("2"), 0o600))
+}
+
+func TestE13AFolderIsNoWorktreeBecauseGitsFileSaysSo(t *testing.T) {
+	r := gittest.New(t)
+	r.Write("f", "", "old/f", "")
+	r.Commit("first")
+	r.Git("worktree", "add", "-q", filepath.Join(gittest.Dir(t), "wt"))
+	check(t, os.WriteFile(r.Path(".git/worktrees/wt/gitdir"), []byte(r.Path("old/.git")+"\n"), 0o600))
+	moment := time.Now().Add(2 * fineTick)
+	checktest.Eventually(t, "the session has begun", func() bool { return time.Now().After(moment.Add(fineTick)) })
+	if !Untouched(t.Context(), r.Dir, t.TempDir(), moment) {
+		t.Error("nothing was touched")
+	}
+	check(t, os.WriteFile(r.Path("old/f"), []byte("2"), 0o600))
 	if Untouched(t.Context(), r.Dir, t.TempDir(), moment) {
-		t.Error("a folder is no worktree because git's file says so")
+		t.Error("the folder was left out")
 	}
 }
 
