@@ -23,6 +23,9 @@ func TestOnlyReads(t *testing.T) {
 		"words alone":          {"", true},
 		"a file":               {calls(`[{"type":"tool_use","name":"Read","input":{}}]`), true},
 		"a search and a page":  {calls(`[{"type":"tool_use","name":"Grep"},{"type":"tool_use","name":"WebFetch"}]`), true},
+		"a plan and its list":  {calls(`[{"type":"tool_use","name":"EnterPlanMode"},{"type":"tool_use","name":"TodoWrite"},{"type":"tool_use","name":"ExitPlanMode"}]`), true},
+		"a question":           {calls(`[{"type":"tool_use","name":"AskUserQuestion"}]`), true},
+		"all that looks":       {calls(`[{"type":"tool_use","name":"Glob"},{"type":"tool_use","name":"LS"},{"type":"tool_use","name":"NotebookRead"},{"type":"tool_use","name":"ToolSearch"},{"type":"tool_use","name":"WebSearch"}]`), true},
 		"a result":             {`{"type":"user","message":{"content":[{"type":"tool_result","content":"{\"type\":\"tool_use\",\"name\":\"Bash\"}"}]}}` + "\n", true},
 		"a result's own data":  {`{"type":"user","toolUseResult":{"type":"tool_use","name":"Bash"},"message":{"content":"x"}}` + "\n", true},
 		"a shell that looks":   {calls(`[{"type":"tool_use","name":"Bash","input":{"command":"cd sub && git log -3 | cat"}}]`), true},
@@ -60,6 +63,13 @@ func TestOnlyReadsKnowsWhatIsMissing(t *testing.T) {
 	} {
 		if only, said, err := OnlyReads(path, tt.from, tt.message); err != nil || only != tt.only || said != tt.said {
 			t.Errorf("%s: only reads %t, said %t, %v", name, only, said, err)
+		}
+	}
+	// What is half written is still to come: it may be the last words, and a call.
+	for _, half := range []string{`{"type":"assistant","message":{"content":"I looked."}}`, `{"type":"assistant","message":{"content":[{"type":"tool_use","na`} {
+		check(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"I look."}}`+"\n"+half), 0o600))
+		if only, said, err := OnlyReads(path, 0, "I looked."); err != nil || !only || said {
+			t.Errorf("%s: only reads %t, said %t, %v", half, only, said, err)
 		}
 	}
 	if _, _, err := OnlyReads(filepath.Join(t.TempDir(), "none"), 0, "x"); err == nil {

@@ -57,6 +57,12 @@ func TestCommands(t *testing.T) {
 // A tool is a shell by what it is called with: it may have any name.
 func TestE5ShellsHaveManyNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
+	for _, name := range []string{"Bash", "PowerShell", "mcp__shell__bash"} {
+		check(t, os.WriteFile(path, []byte(call(`{"type":"tool_use","name":"`+name+`","input":{"command":"make"}}`)), 0o600))
+		if commands, _, _ := Commands(path, 0, 1<<20); len(commands) != 1 || commands[0].IsLine != (name == "Bash") {
+			t.Errorf("%s: %+v", name, commands)
+		}
+	}
 	for part, want := range map[string]string{
 		`{"type":"tool_use","name":"mcp__shell__execute","input":{"command":"make"}}`:                        "make",
 		`{"type":"tool_use","name":"mcp__shell__execute","input":{"cmd":["sh","-c","make"],"workdir":"/x"}}`: "sh\n-c\nmake\n/x",

@@ -70,9 +70,10 @@ func TestSaid(t *testing.T) {
 	text := `{"type":"user","message":{"role":"user","content":"the prompt"}}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"the answer <1>"}]}}
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Read"}]}}
+{"type":"user","message":{"role":"assistant","content":"what a person quotes"}}
 `
 	check(t, os.WriteFile(path, []byte(text), 0o600))
-	for message, want := range map[string]bool{"the answer <1>": true, " the answer <1>\n": true, "the prompt": false, "another": false, "": false} {
+	for message, want := range map[string]bool{"the answer <1>": true, " the answer <1>\n": true, "the prompt": false, "what a person quotes": false, "another": false, "": false} {
 		if got := Said(path, message); got != want {
 			t.Errorf("%q: %t", message, got)
 		}
