@@ -48,8 +48,12 @@ func TestIdentityLives(t *testing.T) {
 			t.Errorf("%s: is said to live", name)
 		}
 	}
+	unknown := Identity{PID: id.PID, Boot: id.Boot} // where the system does not tell when it started
+	if !unknown.Lives() {
+		t.Errorf("%+v is said to be dead", unknown)
+	}
 	_ = other.Process.Kill()
-	if other.Wait(); id.Lives() {
+	if other.Wait(); id.Lives() || unknown.Lives() {
 		t.Error("an ended process is said to live")
 	}
 }

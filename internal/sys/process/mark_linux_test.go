@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -28,23 +30,25 @@ func TestWhatLeftTheGroupDies(t *testing.T) {
 // Who ends something is free to start it anew. The kernel frees the memory of a large one before its ports and locks.
 func TestWhatWasEndedHoldsNothing(t *testing.T) {
 	const mark, rounds = markVariable + "large", 10 // it may be quick
-	for range rounds {
-		large := startLarge(t, mark)
-		EndMarked(mark)
-		if alive(large.Process.Pid) {
-			t.Error("it has not ended")
+	for how, end := range map[string]func(){"by its mark": func() { EndMarked(mark) }, "as an orphan": EndOrphans} {
+		for range rounds {
+			large := startLarge(t, mark)
+			end()
+			if alive(large.Process.Pid) {
+				t.Errorf("%s: it has not ended", how)
+			}
+			_ = large.Wait() // it was killed
 		}
-		_ = large.Wait() // it was killed
 	}
 }
 
-// startLarge starts a process with much memory.
+// startLarge starts a process with much memory, in a session of its own.
 func startLarge(t *testing.T, mark string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	check(t, err)
 	large := exec.Command(self)
-	large.Env = append(os.Environ(), largeEnv+"=yes", mark)
+	large.Env, large.SysProcAttr = append(os.Environ(), largeEnv+"=yes", mark), &syscall.SysProcAttr{Setsid: true}
 	ready, err := large.StdoutPipe()
 	check(t, err)
 	check(t, large.Start())
@@ -53,6 +57,24 @@ func startLarge(t *testing.T, mark string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	return large
+}
+
+// What has ended and was not waited for is nothing that could be ended once more.
+func TestWhatHasEndedIsNotListed(t *testing.T) {
+	lists := func(pid int) bool {
+		return slices.ContainsFunc(processes(), func(p status) bool { return p.pid == pid })
+	}
+	child := exec.Command("sleep", "600")
+	check(t, child.Start())
+	if !lists(child.Process.Pid) {
+		t.Error("it runs, and is not listed")
+	}
+	check(t, child.Process.Kill())
+	wantDead(t, child.Process.Pid)
+	if lists(child.Process.Pid) {
+		t.Error("it has ended, and is listed")
+	}
+	_ = child.Wait() // it was killed
 }
 
 // Another command with a mark of its own goes on.
