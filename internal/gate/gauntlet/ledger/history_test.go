@@ -46,3 +46,21 @@ func TestE21HistoryOfAnOlderStopgate(t *testing.T) {
 		t.Error("the entry still counts for every command")
 	}
 }
+
+// How long a gate takes decides whether it may run once more. What is about the same is not written again.
+func TestE11HistoryKeepsHowLongAGateTakes(t *testing.T) {
+	const job = "check:.:lint"
+	h := OpenHistory(t.TempDir(), t.TempDir())
+	for _, step := range []struct{ in, known time.Duration }{
+		{10 * time.Second, 10 * time.Second},
+		{12 * time.Second, 10 * time.Second},
+		{time.Second, time.Second},
+		{2 * time.Second, time.Second},
+		{time.Minute, time.Minute},
+	} {
+		check(t, h.Add(t.Context(), map[string]Finish{job: {At: time.Now(), In: step.in, Command: "a"}}))
+		if last, _ := h.Read().Of(job, "a"); last.In != step.known {
+			t.Errorf("after %s: %s", step.in, last.In)
+		}
+	}
+}

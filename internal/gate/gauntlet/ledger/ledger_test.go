@@ -151,6 +151,19 @@ func TestDamageIsNoticedAndKept(t *testing.T) {
 	}
 }
 
+// What is too large to be read is not written.
+func TestALedgerThatWouldBeTooLargeStaysAsItWas(t *testing.T) {
+	l := newLedger(t)
+	update(t, l, fail(lint))
+	err := l.Update(t.Context(), func(s *State) error {
+		s.Open[0].Message = strings.Repeat("x", maxSize)
+		return nil
+	})
+	if s := readState(t, l); err == nil || s.Damaged || len(s.Open) != 1 || s.Open[0].Message != "m" {
+		t.Errorf("%v, and %d are open, damaged: %t", err, len(s.Open), s.Damaged)
+	}
+}
+
 func TestDamagedFilesAreBounded(t *testing.T) {
 	l := newLedger(t)
 	check(t, os.MkdirAll(l.dir, 0o700))

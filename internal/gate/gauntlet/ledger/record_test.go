@@ -289,6 +289,43 @@ func TestPartialRunsLeaveTheRestAlone(t *testing.T) {
 	wantOpen(t, &s)
 }
 
+// A gate that failed without having judged the tree has not failed on it.
+func TestAFailureThatJudgedNothingIsOfNoTree(t *testing.T) {
+	var s State
+	failed := gate(lint, Failed)
+	failed.Unseen = true
+	s.Record(whole("A", failed))
+	if f, open := s.Failure(lint); !open || f.Tree != "" {
+		t.Errorf("it is open: %t, and failed on %q", open, f.Tree)
+	}
+	wantTold(t, s.Record(whole("A", gate(lint, Passed))), "passed 0")
+}
+
+// A result is shown after it was recorded.
+func TestARunIsRecordedAsItIs(t *testing.T) {
+	var s State
+	s.Record(whole("A", gate(quality, Failed, violation("1", review.New))))
+	s.Mark("1", review.Skipped, "")
+	run := whole("A", gate(quality, Failed, violation("1", review.New)))
+	s.Record(run)
+	if got := run.Gates[0].Violations[0]; got.Status != review.New {
+		t.Errorf("the run says now: %+v", got)
+	}
+}
+
+func TestLogsThatMoveAreThoseThatAreKept(t *testing.T) {
+	var s State
+	kept, other := gate(lint, Failed), gate(test, Failed)
+	kept.Log, kept.Kept, other.Log = "a", "b", "c"
+	s.Record(whole("A", kept, other))
+	s.LogsMoved()
+	for job, want := range map[string]string{lint: "b", test: "c"} {
+		if f, _ := s.Failure(job); f.Log != want {
+			t.Errorf("%s: %q", job, f.Log)
+		}
+	}
+}
+
 func TestAFailureKeepsItsStart(t *testing.T) {
 	var s State
 	later := whole("B", gate(lint, Failed), gate(test, Failed))
