@@ -40,7 +40,7 @@ type document struct {
 }
 
 // Read finds the simple commands of a line, in the order in which they end. Clear means that they and their words
-// are all there is: no substitution, no here-document, and no quote without an end.
+// are all there is: no substitution, no here-document, no list in braces, and no quote without an end.
 func Read(line string) (commands []*Command, clear bool) {
 	r := &reader{text: line}
 	for r.at < len(r.text) {
@@ -283,6 +283,7 @@ func (r *reader) expansions() {
 // word reads one word without its quotes.
 func (r *reader) word() (word string, quoted bool) {
 	var b strings.Builder
+	braces := false
 	for r.at < len(r.text) {
 		c := r.text[r.at]
 		switch {
@@ -299,6 +300,8 @@ func (r *reader) word() (word string, quoted bool) {
 			r.expansion(&b, false)
 		case r.expansion(&b, false):
 		default:
+			braces = braces || c == '{'
+			r.vague = r.vague || braces && (c == ',' || c == '.' && r.next(1) == '.') // {a,b} and {1..3} are several words
 			b.WriteByte(c)
 			r.at++
 		}

@@ -16,18 +16,38 @@ func Looks(line string, others ...string) bool {
 }
 
 // Redirects reports whether a command line sends anything into a file. In doubt it does.
-func Redirects(line string) bool { return strings.Contains(discarded.Replace(line), ">") }
+func Redirects(line string) bool {
+	for {
+		at := strings.IndexByte(line, '>')
+		if at < 0 {
+			return false
+		}
+		if line = line[at:]; !slices.ContainsFunc(discarding, func(text string) bool {
+			rest, found := strings.CutPrefix(line, text)
+			if found = found && (rest == "" || strings.IndexByte(" \t\n;|&)", rest[0]) >= 0); found {
+				line = rest
+			}
+			return found
+		}) {
+			return true
+		}
+	}
+}
 
-// discarded removes the redirections that write no file.
-var discarded = strings.NewReplacer("2>&1", "", ">&2", "", ">/dev/null", "", "> /dev/null", "")
+// discarding are the redirections that write no file, if their last word is whole: >&2x writes one.
+var discarding = []string{">&1", ">&2", ">/dev/null", "> /dev/null"}
 
 // Reads reports whether the command is known to read only, wherever what it prints goes.
 func (c *Command) Reads() bool {
 	name, args := c.Words[0], c.Words[1:]
 	switch name {
-	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "file", "grep", "head", "jq", "ls", "nl", "printf",
-		"pwd", "readlink", "realpath", "sleep", "stat", "tail", "test", "tr", "true", "type", "uname", "wc", "which", "[":
+	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "grep", "head", "jq", "ls", "nl",
+		"pwd", "readlink", "realpath", "sleep", "stat", "tail", "tr", "true", "type", "uname", "wc", "which":
 		return true
+	case "printf", "test", "[": // bash runs what is substituted in the index of a variable that they name
+		return !anyBegins(args, "-v", "-R")
+	case "file": // -C compiles
+		return !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, "cC") })
 	case "date":
 		return !anyBegins(args, "-s", "--s")
 	case "find":
@@ -61,7 +81,12 @@ func gitReads(args []string) bool {
 		}
 		args = args[1:]
 	}
-	if len(args) == 0 || anyBegins(args, "--output", "--open", "-O") {
+	if len(args) == 0 || anyBegins(args, "--output", "--op", "-O") {
+		return false
+	}
+	if args[0] == "grep" && slices.ContainsFunc(args, func(arg string) bool { // -nOtouch
+		return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.Contains(arg, "O")
+	}) {
 		return false
 	}
 	switch strings.Join(args, " ") {
