@@ -18,24 +18,24 @@ func Looks(line string, others ...string) bool {
 // Redirects reports whether a command line sends anything into a file. In doubt it does.
 func Redirects(line string) bool {
 	for {
-		at := strings.IndexByte(line, '>')
-		if at < 0 {
+		_, target, found := strings.Cut(line, ">")
+		if !found {
 			return false
 		}
-		if line = line[at:]; !slices.ContainsFunc(discarding, func(text string) bool {
-			rest, found := strings.CutPrefix(line, text)
-			if found = found && (rest == "" || strings.IndexByte(" \t\n;|&)", rest[0]) >= 0); found {
-				line = rest
-			}
-			return found
-		}) {
+		if !isDiscarded(target) {
 			return true
 		}
+		line = target
 	}
 }
 
-// discarding are the redirections that write no file, if their last word is whole: >&2x writes one.
-var discarding = []string{">&1", ">&2", ">/dev/null", "> /dev/null"}
+// isDiscarded reports whether what follows a > is not written to a file; >&2x is.
+func isDiscarded(target string) bool {
+	return slices.ContainsFunc([]string{"&1", "&2", "/dev/null", " /dev/null"}, func(name string) bool {
+		rest, found := strings.CutPrefix(target, name)
+		return found && (rest == "" || strings.IndexByte(" \t\n;|&)", rest[0]) >= 0)
+	})
+}
 
 // Reads reports whether the command is known to read only, wherever what it prints goes.
 func (c *Command) Reads() bool {
