@@ -246,6 +246,30 @@ var everyday = map[string]func(s *scene) fields{
 		s.git("switch", "-q", "-c", "theirs", "origin/theirs~1")
 		s.git("merge", "-q", "--ff-only", "origin/theirs")
 	}),
+	"the agent fetches into a colleague's red branch that it is on": visits(func(s *scene) {
+		s.git("switch", "-q", "-c", "theirs", "origin/theirs~1")
+		s.git("fetch", "-q", "--update-head-ok", ".", "refs/remotes/origin/theirs:theirs")
+		s.git("reset", "-q", "--hard")
+	}),
+	"the agent renames the branch that it has made of a colleague's red one": visits(func(s *scene) {
+		s.git("switch", "-q", "-c", "review", "origin/theirs")
+		s.git("branch", "-m", "look")
+	}),
+	"the agent commits on a branch of its own, and checks out a red one": visits(func(s *scene) {
+		s.git("switch", "-q", "-c", "own")
+		s.commit("g", "")
+		s.git("checkout", "-q", "origin/theirs")
+	}),
+	"the agent reverts, picks and applies commits on a branch of its own, and checks out a red one": visits(func(s *scene) {
+		s.git("switch", "-q", "-c", "own")
+		s.commit("g", "")
+		patch := s.git("format-patch", "-1", "-o", s.state)
+		s.git("revert", "--no-edit", "HEAD")
+		s.git("cherry-pick", "HEAD~1")
+		s.git("revert", "--no-edit", "HEAD")
+		s.git("am", "-q", patch)
+		s.git("checkout", "-q", "origin/theirs")
+	}),
 	"the agent looks for the commit that broke a red branch": visits(func(s *scene) {
 		s.git("checkout", "-q", "origin/theirs")
 		s.git("bisect", "start", "HEAD", "HEAD~1")

@@ -1597,7 +1597,11 @@ func TestE12WorkOnCommitsOfOthersCounts(t *testing.T) {
 			s.git("rebase", "-q", "origin/theirs")
 		},
 		"a local merge": func(s *scene) { s.git("branch", "x", "origin/theirs"); s.git("merge", "-q", "x") },
-		"a reset":       func(s *scene) { s.git("reset", "-q", "--hard", "origin/theirs") },
+		"a local pull": func(s *scene) {
+			s.git("branch", "x", "origin/theirs")
+			s.git("pull", "-q", "--ff-only", ".", "x")
+		},
+		"a reset": func(s *scene) { s.git("reset", "-q", "--hard", "origin/theirs") },
 		"a moved branch": func(s *scene) {
 			s.git("update-ref", "refs/heads/main", "origin/theirs")
 			s.git("reset", "-q", "--hard")
