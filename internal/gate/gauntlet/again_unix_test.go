@@ -4,6 +4,7 @@ package gauntlet
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -255,6 +256,48 @@ func TestE11OtherTreesNeedTime(t *testing.T) {
 	defer cancel()
 	if r := Execute(ctx, o); !strings.Contains(strings.Join(r.Told, "\n"), "too little time") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Gates that run beside each other take as long as the slowest, and others as long as all of them.
+func TestE11HowLongGatesTakeThatRunAgain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		parallel, allowed bool
+		left              time.Duration
+		late              bool
+	}{
+		"one after the other":            {false, true, time.Minute, true},
+		"beside each other":              {true, true, time.Minute, false},
+		"beside each other, not in time": {true, true, 30 * time.Second, true},
+		"the project allows it not":      {true, false, time.Minute, true},
+		"with time":                      {false, false, 2 * time.Minute, false},
+	} {
+		check := func(name string) string {
+			return fmt.Sprintf("      - {name: %s, command: exit 0, parallel: %t}\n", name, test.parallel)
+		}
+		s := newScene(t, fmt.Sprintf("allow_parallel: %t\nentry_points:\n  - path: .\n    checks:\n%s%s", test.allowed, check("t"), check("u")))
+		s.took("check:.:t", 40*time.Second)
+		s.took("check:.:u", 40*time.Second)
+		e := newExecution(s.options())
+		ctx, cancel := context.WithTimeout(t.Context(), test.left)
+		if got := e.tooLate(ctx, verdicts{}, e.plan.all()); got != test.late {
+			t.Errorf("%s: too late is %t", name, got)
+		}
+		cancel()
+	}
+}
+
+// What a reviewer costs that could say nothing the second time is paid as well.
+func TestE11WhatSaysNothingCostsToo(t *testing.T) {
+	s := newScene(t, oneCheck("exit 0"))
+	job := &Job{Kind: KindReview, Entry: ".", Review: &config.Review{}}
+	first, second := job.result(GatePassed, "passed"), job.result(GateCouldNotRun, "")
+	first.Cost.USD, second.Cost.USD = 1, 2
+	both := verdicts{gates: []GateResult{first}}
+	unfinished := newExecution(s.options()).replace(t.Context(), &both, []GateResult{second})
+	if !unfinished || len(both.gates) != 1 || both.gates[0].Outcome != GatePassed || both.gates[0].Cost.USD != 3 {
+		t.Errorf("unfinished is %t: %+v", unfinished, both.gates)
 	}
 }
 

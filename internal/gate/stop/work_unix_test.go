@@ -1597,6 +1597,12 @@ func TestE12WorkOnCommitsOfOthersCounts(t *testing.T) {
 			s.git("rebase", "-q", "origin/theirs")
 		},
 		"a local merge": func(s *scene) { s.git("branch", "x", "origin/theirs"); s.git("merge", "-q", "x") },
+		"what is pushed meanwhile, where nobody says who the agent is": func(s *scene) {
+			s.pushedByColleague("origin/meanwhile", "origin/theirs")
+			r := gittest.At(s.t, s.root)
+			r.Env = append(withoutDates(r.Env), "GIT_COMMITTER_EMAIL=")
+			r.Git("checkout", "-q", "origin/meanwhile")
+		},
 		"a local pull": func(s *scene) {
 			s.git("branch", "x", "origin/theirs")
 			s.git("pull", "-q", "--ff-only", ".", "x")
