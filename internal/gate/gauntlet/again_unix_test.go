@@ -144,7 +144,9 @@ func TestE14NoTimeToRunAgainIsRed(t *testing.T) {
 func TestE7ATreeThatAGateMakesUnreadable(t *testing.T) {
 	s := newScene(t, "entry_points:\n  - path: .\n    checks:\n      - {name: t, command: \"test ! -e red\"}\n      - {name: u, command: \"touch red; echo broken > .git/index\"}\n")
 	s.write("f", "1")
-	s.want(Failed, "check:.:t")
+	if r := s.want(Failed, "check:.:t"); strings.Contains(strings.Join(r.Told, "\n"), "undone") {
+		t.Errorf("told %q of a tree that nobody has found", r.Told)
+	}
 }
 
 // A review that a run before has passed is not asked again because a gate has written elsewhere.

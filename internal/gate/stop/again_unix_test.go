@@ -68,6 +68,15 @@ func TestE11AGateThatBreaksTheTreeIsNoExit(t *testing.T) {
 			wantBlock(t, s.stop(nil), test.red)
 		})
 	}
+	t.Run("one that had passed before", func(t *testing.T) {
+		t.Parallel()
+		s := newWriters(t, "", "{name: t, command: test ! -e red, inputs: [red]}", "{name: u, command: test ! -e $RUNS || touch red}")
+		write(t, s.path("g"), "1")
+		wantAllow(t, s.stop(nil))
+		write(t, strings.TrimPrefix(s.env[len(s.env)-1], "RUNS="), "")
+		write(t, s.path("g"), "2")
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
 	t.Run("one that applied to nothing before", func(t *testing.T) {
 		t.Parallel()
 		s := newWork(t)
@@ -158,6 +167,7 @@ func TestE11WorkThatAGateTakesAwayIsTold(t *testing.T) {
 		"clean":    {"git clean -qfd", "red disappeared"},
 		"reset":    {"git clean -qfd; git reset -q --hard", "all that the agent had changed was undone"},
 		"checkout": {"git stash -qu; git checkout -q --detach HEAD^", "HEAD moved from main ("},
+		"branch":   {"git stash -qu; git checkout -qb other", " to other ("},
 		"commit":   {"git add red; git commit -qm red; git checkout -q --detach HEAD^", "commits on main"},
 	} {
 		t.Run(name, func(t *testing.T) {
