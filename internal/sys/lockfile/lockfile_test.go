@@ -188,7 +188,9 @@ func TestPrune(t *testing.T) {
 	defer release()
 	file("new", 0)
 	file("new.lock", 3*time.Hour) // a lock is never written
-	check(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	folder := filepath.Join(dir, "folder")
+	check(t, os.Mkdir(folder, 0o700))
+	check(t, os.Chtimes(folder, now.Add(-2*time.Hour), now.Add(-2*time.Hour)))
 	Prune(dir, now.Add(-time.Hour))
 	Prune(filepath.Join(dir, "none"), now)
 	entries, err := os.ReadDir(dir)

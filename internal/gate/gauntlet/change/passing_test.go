@@ -14,7 +14,7 @@ func TestFilesOfEditors(t *testing.T) {
 			t.Errorf("%s is a file of an editor", name)
 		}
 	}
-	for _, name := range []string{"main.go", "~", "a~b", "#", "##", "#a", ".swp", "a.swp", ".a.swift", ".sw", "4913.go", "d~/f", "4913/f", "#d#/f"} {
+	for _, name := range []string{"main.go", "~", "a~b", "#", "##", "#a", ".swp", "a.swp", ".a.swift", ".sw", "4913.go", "d~/f", "4913/f", "#d#/f", "d~/", ".d.swp/", "4913/"} {
 		if isEditors(name) {
 			t.Errorf("%s is not a file of an editor", name)
 		}
@@ -38,6 +38,7 @@ func TestE13WhatComesAndGoesIsNotWork(t *testing.T) {
 			session: func(r *gittest.Repo) { r.Write(".f.swp", "1") },
 		},
 		"an editor and work":             {session: func(r *gittest.Repo) { r.Write(".f.swp", "1", "f", "2") }, want: []string{"f"}},
+		"work, and an editor":            {session: func(r *gittest.Repo) { r.Write("f", "2", "f~", "1") }, want: []string{"f"}},
 		"a sparse checkout":              {session: sparse},
 		"a sparse checkout, turned off":  {before: sparse, session: func(r *gittest.Repo) { r.Git("sparse-checkout", "disable") }},
 		"a sparse checkout, other files": {before: sparse, session: func(r *gittest.Repo) { r.Git("sparse-checkout", "set", "--no-cone", "/*", "!/e/") }},
@@ -52,6 +53,10 @@ func TestE13WhatComesAndGoesIsNotWork(t *testing.T) {
 		"a tracked file with such a name": {
 			before:  func(r *gittest.Repo) { r.Write("x~", "1"); r.Commit("x") },
 			session: func(r *gittest.Repo) { r.Write("x~", "2") },
+			want:    []string{"x~"},
+		},
+		"a file with such a name that is tracked now": {
+			session: func(r *gittest.Repo) { r.Write("x~", "1"); r.Git("add", "x~") },
 			want:    []string{"x~"},
 		},
 		"a tracked file with such a name, deleted": {
