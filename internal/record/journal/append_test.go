@@ -349,6 +349,16 @@ func TestRetention(t *testing.T) {
 	}
 }
 
+// Somebody who deletes a segment costs no record.
+func TestRetentionLeavesAllWhereOneIsGone(t *testing.T) {
+	j := tempJournal(t, Limits{SegmentSize: 1, MaxSize: 1})
+	plant(t, j, 2, []byte("\n"))
+	j.retain([]uint64{1, 2})
+	if got, err := j.segments(); err != nil || len(got) != 1 {
+		t.Errorf("left are %d, %v", got, err)
+	}
+}
+
 func TestSegmentNames(t *testing.T) {
 	j := tempJournal(t, Limits{})
 	for _, name := range []string{"1.log", "+0000002.log", "00000000.log", "00000003.txt", ".00000004.log", "x"} {
