@@ -375,6 +375,30 @@ func TestSettingsAreThoseOfTheSession(t *testing.T) {
 	}
 }
 
+// What is not committed is a person's only where nothing has become of the repositories within the tree.
+func TestE13WhatBecomesOfRepositoriesWithinHasMoved(t *testing.T) {
+	r := small(t)
+	within := func(name string) *gittest.Repo {
+		r.Write(name+"/x", "1\n")
+		one := gittest.At(t, r.Path(name))
+		one.Git("init", "--quiet")
+		one.Commit("first")
+		return one
+	}
+	within("same")
+	moves, goes := within("moves"), within("goes")
+	w := open(t, r)
+	found := kept(t, w)
+	moves.Git("commit", "--quiet", "--allow-empty", "--message", "second")
+	check(t, os.RemoveAll(goes.Dir))
+	within("comes")
+	got, err := w.Altered(t.Context(), tree(t, w), Baseline{"s", found})
+	check(t, err)
+	if want := []string{"comes", "comes/x", "goes", "goes/x", "moves"}; !slices.Equal(got.Moved, want) {
+		t.Errorf("moved: %q, want %q", got.Moved, want)
+	}
+}
+
 func TestAlteredWithoutAKeptTree(t *testing.T) {
 	w := open(t, small(t))
 	if _, err := w.Altered(t.Context(), tree(t, w), Baseline{"s", "unknown"}); err == nil {
