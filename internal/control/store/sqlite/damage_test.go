@@ -628,6 +628,20 @@ func TestBackup(t *testing.T) {
 	appendTo(t, s, 3, "run.a")
 }
 
+// What has the name of a backup is whole.
+func TestBackupOfADamagedStore(t *testing.T) {
+	path, _ := filled(t, 30)
+	remove(t, path, 10)
+	s := mustOpen(t, path)
+	dir := t.TempDir()
+	if err := s.Backup(t.Context(), filepath.Join(dir, "copy")); !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("error %v", err)
+	}
+	if names, _ := os.ReadDir(dir); len(names) > 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
 func FuzzSide(f *testing.F) {
 	f.Add(formatSide(store.Head{}))
 	f.Add(formatSide(store.Head{Position: 1 << 62, Hash: store.Hash{1, 2, 3}}))

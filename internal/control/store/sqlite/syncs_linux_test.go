@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +39,15 @@ func TestAppendIsSynced(t *testing.T) { withoutSyncs(t, "append") }
 
 // What wrote nothing needs no sync.
 func TestNothingToSync(t *testing.T) { withoutSyncs(t, "nothing") }
+
+// A backup has its name for good.
+func TestTheNameOfABackupIsDurable(t *testing.T) {
+	path, _ := filled(t, 3)
+	s, dir := mustOpen(t, path), t.TempDir()
+	steps := atomicfiletest.Watch(t)
+	check(t, s.Backup(t.Context(), filepath.Join(dir, "copy")))
+	steps.WantSyncedDir(t, dir)
+}
 
 func withoutSyncs(t *testing.T, name string) {
 	path, _ := filled(t, 3)
