@@ -574,3 +574,44 @@ func BenchmarkContent(b *testing.B) {
 		}
 	})
 }
+
+// Two changes within one step of the kernel's clock look the same, so nobody goes on from files that young.
+func TestE6WhatIsSettledIsOlderThanAStep(t *testing.T) {
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o600))
+	marks, err := settled(dir)
+	check(t, err)
+	if age := time.Since(time.Unix(0, marks.newest())); age < 20*time.Millisecond {
+		t.Errorf("the newest is %s old", age)
+	}
+}
+
+// What is put into a folder that a link leads to changes neither.
+func TestE6ALinkToAFolderStays(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	check(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))
+	check(t, os.Mkdir(filepath.Join(dir, "b"), 0o700))
+	check(t, os.Symlink("a", link))
+	was, err := markOf(link)
+	check(t, err)
+	time.Sleep(20 * time.Millisecond) // a step of the kernel's clock
+	check(t, os.WriteFile(filepath.Join(dir, "a", "f"), nil, 0o600))
+	if now, err := markOf(link); err != nil || !was.stays(now) {
+		t.Errorf("a file was put there: %v", err)
+	}
+	check(t, os.Remove(link))
+	check(t, os.Symlink("b", link))
+	if now, err := markOf(link); err != nil || was.stays(now) {
+		t.Errorf("it leads elsewhere: %v", err)
+	}
+}
+
+// What cannot be looked at after a command may be anything.
+func TestE6WhatNobodyCanLookAtIsAnother(t *testing.T) {
+	live := filepath.Join(t.TempDir(), "loop")
+	check(t, os.Symlink("loop", live))
+	if got := (&Content{live: live, inPlace: 1}).end(sight{marks: signature{}}); got != other {
+		t.Errorf("it is %d", got)
+	}
+}
