@@ -389,6 +389,8 @@ func TestPreToolUseDenial(t *testing.T) {
 		{"half JSON", `echo '{"decision":"block"'`, "", ""},
 		{"JSON of other types", `echo '{"decision":["block"]}'`, "", ""},
 		{"exit 1 reports", "exit 1", "", ""},
+		{"exit 3 reports", "echo no >&2; exit 3", "", ""},
+		{"exit 127 says nothing", "exit 127", "", ""},
 		{"exit 1 may block", "exit 1", ", on_failure: block", "stopgate: `exit 1` failed: exit 1"},
 		{"success", "true", "", ""},
 	}

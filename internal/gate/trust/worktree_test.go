@@ -174,3 +174,16 @@ func TestE4AConfigurationThatTheBranchDoesNotHave(t *testing.T) {
 	put(t, older, "config.yml", "hooks: {} # weaker\n")
 	want(older, "edited", Edited, false)
 }
+
+// A configuration that is there is not absent, whether or not the branch has it.
+func TestE4WhatIsThereIsNotAbsent(t *testing.T) {
+	s, root := project(t)
+	r := gittest.At(t, root)
+	r.Git("init", "-q", "-b", "main")
+	r.Git("commit", "-q", "--allow-empty", "-m", "first")
+	check(t, s.Approve(root, noon))
+	put(t, root, "config.yml", "# edited\n")
+	if st := standing(t, s, root); st.State != Edited || st.Absent(r.Env) {
+		t.Errorf("%s, absent %t", st.State, st.Absent(r.Env))
+	}
+}
