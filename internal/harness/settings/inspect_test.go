@@ -215,3 +215,21 @@ func TestUnified(t *testing.T) {
 		t.Error("one of several directories is not enough")
 	}
 }
+
+// A managed file that allows its own hooks alone switches off the others', and not its own.
+func TestManagedHooksOnlyCallsThose(t *testing.T) {
+	user, only := File{Path: "u", Scope: User}, File{Path: "m", Scope: Managed, ManagedHooksOnly: true}
+	none := File{Path: "m", Scope: Managed, DisableAllHooks: new(true)}
+	for name, tt := range map[string]struct {
+		f, managed File
+		want       bool
+	}{
+		"a managed file's own": {only, only, true},
+		"the user's beside it": {user, only, false},
+		"of one that has none": {none, none, false},
+	} {
+		if got := tt.f.Calls([]File{user, tt.managed}); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -18,7 +18,7 @@ func TestTimeoutIsTheSmallestInForce(t *testing.T) {
 		"SessionEnd":[{"hooks":[{"type":"command","command":"stopgate hook SessionEnd","timeout":3600}]}],
 		"UserPromptSubmit":[{"hooks":[{"type":"command","command":"stopgate hook UserPromptSubmit","timeout":"9"}]}]
 	}}`)
-	put(t, filepath.Join(root, ".claude", "settings.json"), `{"hooks":{
+	put(t, filepath.Join(root, ".claude", "settings.json"), "\ufeff"+`{"hooks":{
 		"Stop":[{"hooks":[{"type":"command","command":"other","timeout":5},{"type":"command","command":"stopgate","args":["hook","Stop"],"timeout":300.5}]}]
 	}}`)
 	put(t, filepath.Join(root, ".claude", "settings.local.json"), `{"hooks":`)
