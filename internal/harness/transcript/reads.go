@@ -50,8 +50,13 @@ func OnlyReads(path string, from int64, message string) (only, said bool, err er
 		case line.TooLong, callsOthers(line.Text): // a line that is too long to read may call one
 			return false, true, nil
 		}
-		said = said || says(line.Text, message)
+		said = says(line.Text, message) || said && !goesOn(line.Text)
 	}
+}
+
+// goesOn reports whether a line shows that what was said before it were not the last words: the agent may say "Done." twice.
+func goesOn(line []byte) bool {
+	return bytes.Contains(line, []byte(`tool_use"`)) || bytes.Contains(line, []byte(`"type":"user"`))
 }
 
 // callsOthers reports whether a line calls a tool that may do more than read, the agent's own or one of its subagents.

@@ -65,6 +65,13 @@ func TestOnlyReadsKnowsWhatIsMissing(t *testing.T) {
 			t.Errorf("%s: only reads %t, said %t, %v", name, only, said, err)
 		}
 	}
+	// What was said before a call or a prompt were not the last words, even if it was the same.
+	for _, next := range []string{`{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read"}]}}`, `{"type":"user","message":{"content":"Now write."}}`} {
+		check(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"Done."}}`+"\n"+next+"\n"), 0o600))
+		if only, said, err := OnlyReads(path, 0, "Done."); err != nil || !only || said {
+			t.Errorf("%s: only reads %t, said %t, %v", next, only, said, err)
+		}
+	}
 	// What is half written is still to come: it may be the last words, and a call.
 	for _, half := range []string{`{"type":"assistant","message":{"content":"I looked."}}`, `{"type":"assistant","message":{"content":[{"type":"tool_use","na`} {
 		check(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"I look."}}`+"\n"+half), 0o600))
