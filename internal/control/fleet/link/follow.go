@@ -28,21 +28,27 @@ type Follower interface {
 	Caught()
 }
 
-// errAgain says that everything is to be read from the beginning.
-var errAgain = errors.New("the connection to the fleet was made again")
+// These say that everything is to be read from the beginning.
+var (
+	errAgain = errors.New("the connection to the fleet was made again")
+	errGap   = errors.New("a message was lost on the way")
+)
 
 // Follow reads the last message of each subject and then what comes, until the context ends, the connection is
 // made again, or the stream cannot be read. Whoever wants to go on calls it again: a stream that was made
 // again in the meantime has other numbers, so that going on where one was may miss everything.
 //
-// Servers that say nothing for a second are asked again: without that, one in thirty readers stalled for 10 s.
+// Servers that say nothing for a second are asked again: without that, one in thirty readers stalled for 10 s. The library's
+// ordered consumer goes on where it was, also in a stream that was made again.
 func (l *Link) Follow(ctx context.Context, to Follower, subjects ...string) error {
 	to.Begin()
 	const heartbeat = time.Second
 	again := l.Conn.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer l.Conn.RemoveStatusListener(again)
 
-	consumer, err := l.Views.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: subjects, MaxResetAttempts: 1})
+	consumer, err := l.Views.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		FilterSubjects: subjects, AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: time.Minute,
+	})
 	if err != nil {
 		return fmt.Errorf("read the views of the fleet %s: %w", l.Fleet, err)
 	}
@@ -62,30 +68,37 @@ func (l *Link) Follow(ctx context.Context, to Follower, subjects ...string) erro
 		}
 	}()
 
-	err = l.take(ctx, messages, to, consumer.CachedInfo().NumPending)
+	err = take(ctx, consumer, messages, to)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return fmt.Errorf("read the views of the fleet %s: %w", l.Fleet, err)
 }
 
-// take hands messages on until there is an error. So many are there already.
-func (l *Link) take(ctx context.Context, messages jetstream.MessagesContext, to Follower, there uint64) error {
-	caught := there == 0
+// take hands messages on until there is an error.
+func take(ctx context.Context, consumer jetstream.Consumer, messages jetstream.MessagesContext, to Follower) error {
+	caught := consumer.CachedInfo().NumPending == 0
 	if caught {
 		to.Caught()
 	}
-	for {
+	for taken := uint64(0); ; {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if errors.Is(err, nats.ErrTimeout) && ctx.Err() == nil {
-			continue
+		if errors.Is(err, jetstream.ErrNoHeartbeat) {
+			_, err = consumer.Info(ctx) // it may be gone, with its server or the stream
+			if err == nil {
+				continue
+			}
 		}
 		if err != nil {
 			return err
 		}
+
 		about, err := msg.Metadata()
 		if err != nil {
 			return err
+		}
+		if taken++; about.Sequence.Consumer != taken {
+			return errGap
 		}
 		to.Take(Message{Subject: msg.Subject(), Data: msg.Data(), Sequence: about.Sequence.Stream, Time: about.Timestamp})
 		if !caught && about.NumPending == 0 {
