@@ -195,7 +195,7 @@ func approveOwn(ctx context.Context, out io.Writer, h *here.Place, ask *question
 	}
 	fmt.Fprintf(out, "approved: %s\n", plain.Name(h.ConfigDir()))
 	cfg.print(out, "it runs")
-	noteUnprotected(ctx, h, out, cfg.Project)
+	printNotes(ctx, h, out, cfg)
 	noteUncovered(h, out, cfg.Project)
 	return nil
 }
@@ -233,13 +233,17 @@ func invalidToApprove(err error) error {
 	return term.WithHint(fmt.Errorf("not approved, because it is not valid:\n%w", err), hint)
 }
 
-// noteUnprotected says which entries under protect name less than they seem to.
-func noteUnprotected(ctx context.Context, h *here.Place, out io.Writer, cfg *config.Project) {
+// printNotes says what the configuration checks less than it seems to.
+func printNotes(ctx context.Context, h *here.Place, out io.Writer, cfg contents) {
 	const patience, most = 10 * time.Second, 10 // git may wait for ever; doctor has all of them
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, note := range plain.Few(unprotectedBy(ctx, h, cfg), most) {
-		fmt.Fprintf(out, "note: protect: %s\n", note)
+	var lines []string
+	for _, note := range notesOn(ctx, h, cfg) {
+		lines = append(lines, note.Key+": "+note.Text)
+	}
+	for _, line := range plain.Few(lines, most) {
+		fmt.Fprintf(out, "note: %s\n", line)
 	}
 }
 
@@ -407,7 +411,7 @@ func (v trustView) print(ctx context.Context, text io.Writer, p term.Paint, widt
 	verb := runsOf(v.Standing, v.Enforced)
 	if v.Invalid == "" {
 		cfg.print(out, verb)
-		noteUnprotected(ctx, h, out, cfg.Project)
+		printNotes(ctx, h, out, cfg)
 	} else {
 		fmt.Fprintf(out, "not valid: %s\n", term.Tame(v.Invalid))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/cli/here"
 	"github.com/stopgate/stopgate/internal/cli/term"
+	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/protect"
 	"github.com/stopgate/stopgate/internal/harness/launch"
@@ -52,16 +53,16 @@ Exit code 0: valid, or nothing to check. 1: there are problems.`,
 				v.Files, v.Faults = append(v.Files, path), append(v.Faults, wrong...)
 			}
 		}
-		v.unprotected = func() []string { return unprotected(cmd.Context(), h) }
+		v.notes = func() []gauntlet.Note { return notes(cmd.Context(), h) }
 		return v, nil
 	})
 }
 
 // validation is what was found in which files.
 type validation struct {
-	Faults      []document.Fault `json:"faults"`
-	Files       []string         `json:"files"`
-	unprotected func() []string  // asks git
+	Faults []document.Fault       `json:"faults"`
+	Files  []string               `json:"files"`
+	notes  func() []gauntlet.Note // asks git
 }
 
 var _ term.Failing = validation{}
@@ -72,9 +73,27 @@ func (v validation) Failure() error { return term.FailedIf(len(v.Faults) > 0) }
 // Print implements term.View.
 func (v validation) Print(out io.Writer) {
 	here.PrintFaults(out, v.Files, v.Faults)
-	for _, note := range v.unprotected() {
-		fmt.Fprintf(out, "note: protect: %s\n", note)
+	for _, note := range v.notes() {
+		fmt.Fprintf(out, "note: %s: %s\n", note.Key, note.Text)
 	}
+}
+
+// notes are what a person may not know of the configuration, approved or not.
+func notes(ctx context.Context, h *here.Place) []gauntlet.Note {
+	c, err := ReadContents(h.ConfigDir(), h.ConfigDir())
+	if err != nil || !h.HasProject {
+		return nil
+	}
+	return notesOn(ctx, h, c)
+}
+
+// notesOn is notes for a configuration.
+func notesOn(ctx context.Context, h *here.Place, c contents) (all []gauntlet.Note) {
+	for _, text := range unprotectedBy(ctx, h, c.Project) {
+		all = append(all, gauntlet.Note{Key: "protect", Text: text})
+	}
+	gates, _ := gauntlet.Notes(ctx, &keeper.Project{Root: h.Root, Config: c.Project, Gates: c.gates}, os.Environ()) // what git cannot list, doctor says
+	return append(all, gates...)
 }
 
 // unprotected are what a person may not know of the entries under protect, approved or not: those that name no file,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/harness/settings"
@@ -62,6 +63,20 @@ func (e *examination) gates(ctx context.Context) {
 			Project: place.Project, Global: global, StateDir: e.StateDir, Environ: os.Environ(), Now: time.Now,
 			Scope: gauntlet.ScopeOf(os.Environ()),
 		})
+		e.notes(ctx, place.Project)
+	}
+}
+
+// notes finds what the configuration checks less than it seems to. A gate that no file leads to may wait for its first one, as
+// in a new project, or never run because of a typo: nobody but a person can tell.
+func (e *examination) notes(ctx context.Context, project *keeper.Project) {
+	notes, _ := gauntlet.Notes(ctx, project, os.Environ()) // what git cannot list was found before
+	for _, note := range notes {
+		level := Warn
+		if note.Idle {
+			level = Unsure
+		}
+		e.find(level, note.Key, note.Text, "correct it in "+paths.ProjectConfig(e.Root)+", if that is not what you want")
 	}
 }
 

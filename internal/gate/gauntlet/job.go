@@ -54,7 +54,7 @@ func (j *Job) Includes(file string) bool {
 	if j.folder {
 		return below(j.Entry, file)
 	}
-	return Covers(j.Entry, file)
+	return leads(j.Entry, file)
 }
 
 // definition is a hash of everything that the configuration says about the job.

@@ -33,7 +33,7 @@ func entriesFor(path string, exclude, files []string) []string {
 			continue
 		}
 		if !each {
-			if Covers(path, file) {
+			if leads(path, file) {
 				return []string{path}
 			}
 			continue
@@ -71,6 +71,23 @@ func Covers(entry, file string) bool {
 		return matches(entry, file) || below(entry, file)
 	}
 	return below(entry, file)
+}
+
+// leads reports whether a file lies below the path of an entry point. Unlike elsewhere, a pattern stands also for all that
+// is in a folder that it matches, as parent/* does: a gate that runs too often harms nothing, one that never runs does.
+func leads(path, file string) bool {
+	if Covers(path, file) {
+		return true
+	}
+	if !isPattern(path) || strings.HasPrefix(path, "!") {
+		return false
+	}
+	for i, r := range file {
+		if r == '/' && glob.Match(path, file[:i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // below reports whether a file is the named one or lies in the named folder.

@@ -25,6 +25,12 @@ func TestEntriesFor(t *testing.T) {
 		{"top-level folders", "*", nil, []string{"README.md", "a/x", "b/y/z"}, []string{"a", "b"}},
 		{"a pattern stays itself", "src/**/*.go", nil, []string{"src/a.go"}, []string{"src/**/*.go"}},
 		{"a star that is no folder is a pattern", "src/foo*", nil, []string{"src/foobar"}, []string{"src/foo*"}},
+		{"a pattern for folders", "packages/*/src", nil, []string{"packages/a/src/deep/x"}, []string{"packages/*/src"}},
+		{"braces for folders", "{src,packages}", nil, []string{"packages/a/x"}, []string{"{src,packages}"}},
+		{"a star below a star", "packages/*/*", nil, []string{"packages/a/b/c/x"}, []string{"packages/*/*"}},
+		{"not beside the folders", "packages/*/src", nil, []string{"packages/a/x", "packages/src/x", "src/x"}, nil},
+		{"an exception names no folder", "!**/*.md", nil, []string{"docs/a.md"}, nil},
+		{"exclude within a pattern's folder", "packages/*/src", []string{"packages/a"}, []string{"packages/a/src/x"}, nil},
 		{"braces", "*.{ts,tsx}", nil, []string{"a.tsx"}, []string{"*.{ts,tsx}"}},
 		{"exclude a file", ".", []string{"a"}, []string{"a"}, nil},
 		{"exclude a folder", ".", []string{"docs"}, []string{"docs/a", "docs/b/c"}, nil},
@@ -92,7 +98,7 @@ func TestEntriesCoverWhatLedToThem(t *testing.T) {
 		files := rapid.SliceOf(file).Draw(t, "files")
 		exclude := rapid.SliceOfN(file, 0, 2).Draw(t, "exclude")
 		for _, entry := range entriesFor(path, exclude, files) {
-			led := func(f string) bool { return Covers(entry, f) && !excluded(exclude, f) }
+			led := func(f string) bool { return leads(entry, f) && !excluded(exclude, f) }
 			if !slices.ContainsFunc(files, led) {
 				t.Fatalf("%q at %q: no file of %q leads there", entry, path, files)
 			}

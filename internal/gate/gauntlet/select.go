@@ -133,7 +133,7 @@ func (e *execution) lookKey(v *view) string {
 		CI                bool
 		Since             change.Start
 		Aside             string
-	}{3, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, e.tree.AsideStamp(v.position, v.tree)})
+	}{4, v.tree.ID, v.position.Head, v.position.MergeBase, indexStamp(v.position.GitDir), e.Scope, e.Project.Gates, e.Project.Config.Gauntlet.LogDir, e.plan.ci, e.Since, e.tree.AsideStamp(v.position, v.tree)})
 	if err != nil {
 		return ""
 	}

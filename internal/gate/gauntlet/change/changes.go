@@ -96,6 +96,15 @@ func (w *Worktree) made(ctx context.Context, scope Scope, p Position) (files []s
 	return slices.Concat(slices.Collect(maps.Values(touched))...), err
 }
 
+// Files lists all that could count as changed. A repository within the project is one name.
+func (w *Worktree) Files(ctx context.Context) ([]string, error) {
+	files, err := w.files(ctx, Position{Git: true})
+	if w.noRepository(err) {
+		return w.files(ctx, Position{})
+	}
+	return files, err
+}
+
 // files lists all files of the project.
 func (w *Worktree) files(ctx context.Context, p Position) ([]string, error) {
 	if !p.Git {

@@ -1,0 +1,46 @@
+package gauntlet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
+	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/plain"
+)
+
+// Note is what a person may not know of a configuration: it is valid, and checks less than it seems to.
+type Note struct {
+	Key  string // of the configuration
+	Text string
+	// Idle means that something is never judged, as things are.
+	Idle bool
+}
+
+// Notes looks at a configuration beside the files that there are.
+func Notes(ctx context.Context, project *keeper.Project, environ []string) (all []Note, err error) {
+	tree := change.Open(project.Root, project.Config.Gauntlet.LogDir, "", environ, time.Now)
+	files, err := tree.Files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, ep := range project.Gates.EntryPoints {
+		if text := idle(ep, files); text != "" {
+			all = append(all, Note{"entry_points", text, true})
+		}
+	}
+	return all, nil
+}
+
+// idle is why none of the files leads to an entry point; empty where one does. Of an empty project nothing is said.
+func idle(ep config.EntryPoint, files []string) string {
+	switch {
+	case ep.Path == "." && len(files) == 0, len(entriesFor(ep.Path, ep.Exclude, files)) > 0:
+		return ""
+	case len(entriesFor(ep.Path, nil, files)) > 0:
+		return fmt.Sprintf("exclude leaves no file of %s, so its gates never run", plain.Name(ep.Path))
+	}
+	return fmt.Sprintf("no file matches %s, so its gates never run", plain.Name(ep.Path))
+}

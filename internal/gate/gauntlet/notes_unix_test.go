@@ -1,0 +1,62 @@
+//go:build unix
+
+package gauntlet
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// notes are those of a configuration, as a person reads them.
+func (s *scene) notes() (all []string) {
+	s.t.Helper()
+	notes, err := Notes(s.t.Context(), s.project(), s.env)
+	must(s.t, err)
+	for _, note := range notes {
+		all = append(all, note.Key+": "+note.Text)
+	}
+	return all
+}
+
+func (s *scene) wantNotes(want ...string) {
+	s.t.Helper()
+	if diff := cmp.Diff(want, s.notes()); diff != "" {
+		s.t.Error(diff)
+	}
+}
+
+// An entry point that no file leads to checks nothing, which looks like one that passes.
+func TestE16AnEntryPointWithoutFilesIsNamed(t *testing.T) {
+	s := newScene(t, `
+entry_points:
+  - {path: ., checks: &checks [{name: t, command: "true"}]}
+  - {path: src, checks: *checks}
+  - {path: "packages/*", checks: *checks}
+  - {path: "packages/*/src", checks: *checks}
+  - {path: "{src,packages}", checks: *checks}
+  - {path: "*.txt", checks: *checks}
+  - {path: scr, checks: *checks}
+  - {path: Src, checks: *checks}
+  - {path: 'packages\a', checks: *checks}
+  - {path: "src ", checks: *checks}
+  - {path: "libraries/*", checks: *checks}
+  - {path: "packages/*/test", checks: *checks}
+  - {path: build, checks: *checks}
+  - {path: packages/a, exclude: ["packages/*/src/**"], checks: *checks}
+`)
+	s.write("src/x", "")
+	s.write("packages/a/src/x", "")
+	s.write("build/x", "")
+	s.write(".gitignore", "build\n")
+	s.wantNotes(
+		"entry_points: no file matches scr, so its gates never run",
+		"entry_points: no file matches Src, so its gates never run",
+		`entry_points: no file matches packages\a, so its gates never run`,
+		`entry_points: no file matches "src ", so its gates never run`,
+		"entry_points: no file matches libraries/*, so its gates never run",
+		"entry_points: no file matches packages/*/test, so its gates never run",
+		"entry_points: no file matches build, so its gates never run",
+		"entry_points: exclude leaves no file of packages/a, so its gates never run",
+	)
+}
