@@ -57,6 +57,18 @@ func (j *Job) Includes(file string) bool {
 	return leads(j.Entry, file)
 }
 
+// home is the folder from which the job's own files are named: where a check runs, or the entry point of a review. It is
+// empty where that is no folder.
+func (j *Job) home() string {
+	switch {
+	case j.Check != nil:
+		return j.Dir
+	case j.folder || !isPattern(j.Entry):
+		return j.Entry
+	}
+	return ""
+}
+
 // definition is a hash of everything that the configuration says about the job.
 // Where it is written does not matter.
 func (j *Job) definition() string {

@@ -31,6 +31,11 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 			all = append(all, Note{"entry_points", text, true})
 		}
 	}
+	for _, job := range Jobs(project, environ) {
+		for _, pattern := range tree.Unmatched(ctx, job.Gate().Inputs, job.home()) {
+			all = append(all, Note{"inputs", fmt.Sprintf("no file matches %s of %s, so it runs every time", plain.Name(pattern), plain.Name(job.ID())), false})
+		}
+	}
 	return all, nil
 }
 

@@ -60,3 +60,27 @@ entry_points:
 		"entry_points: exclude leaves no file of packages/a, so its gates never run",
 	)
 }
+
+// Inputs that match nothing, or less than meant, would prove a gate for ever.
+func TestE11InputsWithoutFilesProveNothing(t *testing.T) {
+	s := newScene(t, `
+entry_points:
+  - path: packages/*
+    checks:
+      - {name: own, command: "test ! -e src/red", inputs: ["src/**", package.json]}
+      - {name: typo, command: "test ! -e src/red", inputs: [package.json, "scr/**"]}
+`)
+	s.write("package.json", "")
+	s.write("packages/a/package.json", "")
+	s.write("packages/a/src/x", "")
+	s.wantNotes("inputs: no file matches scr/** of check:packages/a:typo, so it runs every time")
+	s.want(Passed)
+	detected, err := Detect(t.Context(), s.options())
+	must(t, err)
+	proven := ProvenJobs(t.Context(), s.options(), detected.Jobs)
+	if diff := cmp.Diff(map[string]bool{"check:packages/a:own": true}, proven); diff != "" {
+		t.Error(diff)
+	}
+	s.write("packages/a/src/red", "")
+	s.want(Failed, "own", "typo")
+}

@@ -38,7 +38,7 @@ func (p *prover) key(ctx context.Context, job *Job) string {
 	}
 
 	approval := p.Project.Approval // id of what the gates run of .gauntlet; empty without trust
-	content, own := p.content(ctx, gate.Inputs), cmp.Or(approval, paths.GauntletDir)
+	content, own := p.content(ctx, job), cmp.Or(approval, paths.GauntletDir)
 	if approval == "" && (len(gate.Inputs) > 0 || !p.tree.Has(paths.GauntletDir+"/"+paths.ConfigFile)) {
 		own = p.configuration(ctx)
 	}
@@ -78,7 +78,7 @@ func (p *prover) covers(ctx context.Context, job *Job) string {
 	if !gate.Cache || p.readsGit(job) {
 		return ""
 	}
-	content := p.content(ctx, gate.Inputs)
+	content := p.content(ctx, job)
 	if content == "" || job.Check == nil && p.position.MergeBase == "" {
 		return ""
 	}
@@ -123,31 +123,31 @@ func (p *prover) outside(ctx context.Context, gate *config.Gate, add func(...str
 
 // content is a digest of what the gate may read: the whole tree unless it says
 // what it reads. It is empty where it cannot be told exactly.
-func (p *prover) content(ctx context.Context, inputs []string) string {
-	if len(inputs) == 0 {
+func (p *prover) content(ctx context.Context, job *Job) string {
+	if len(job.Gate().Inputs) == 0 {
 		return p.tree.Known()
 	}
-	return p.inputs(ctx, inputs)
+	return p.inputs(ctx, job.Gate().Inputs, job.home())
 }
 
 // configuration is a digest of .gauntlet/, for where the content leaves it out: a
 // gate may run scripts of it although git ignores them, or inputs do not name them.
 func (p *prover) configuration(ctx context.Context) string {
 	if p.gauntlet == "" {
-		p.gauntlet = p.inputs(ctx, []string{paths.GauntletDir})
+		p.gauntlet = p.inputs(ctx, []string{paths.GauntletDir}, "")
 	}
 	return p.gauntlet
 }
 
-// inputs is a digest of the files that the patterns name. Like the tree they have a limited time to be read in, apart from
+// inputs is a digest of the files that the patterns name, empty where one names none. Like the tree they have a limited time to be read in, apart from
 // the gates'.
-func (p *prover) inputs(ctx context.Context, patterns []string) string {
+func (p *prover) inputs(ctx context.Context, patterns []string, dir string) string {
 	if p.until.IsZero() {
 		p.until = time.Now().Add(p.looking)
 	}
 	ctx, cancel := context.WithDeadline(ctx, p.until)
 	defer cancel()
-	tree, _ := p.execution.tree.Inputs(ctx, patterns) // not known where it fails
+	tree, _ := p.execution.tree.Inputs(ctx, patterns, dir) // not known where it fails
 	return tree.Known()
 }
 

@@ -228,7 +228,7 @@ func TestSnapshotIgnoresItsPast(t *testing.T) {
 			clock := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "clock")
 			warm := Open(r.Dir, logDir, index, nil, func() time.Time { return time.Now().Add(clock) })
 			if rapid.Bool().Draw(rt, "inputs") {
-				if _, err := warm.Inputs(t.Context(), []string{"b/**", "a"}); err != nil {
+				if _, err := warm.Inputs(t.Context(), []string{"b/**", "a"}, ""); err != nil {
 					rt.Fatal(err)
 				}
 			}

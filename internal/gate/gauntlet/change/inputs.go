@@ -18,17 +18,21 @@ import (
 
 // Inputs is like Tree for the files of the project that the patterns name,
 // whether or not git ignores them. Git is not asked. A pattern without wildcards
-// names a file or everything in a folder.
+// names a file or everything in a folder. Patterns are read from the project's root and from dir,
+// a folder of it: what is too much there only makes a proof end earlier.
+//
+// With a pattern that no file matches the tree is not exact. It is misspelt, or its files come yet: what a gate reads is
+// something else then.
 //
 // Links count with the file that a gate reads through them, also outside of the project. What
 // is below a link to a folder counts where a pattern names the link or a path through it
 // before its first wildcard; a wildcard leads into no link.
-func (w *Worktree) Inputs(ctx context.Context, patterns []string) (Tree, error) {
+func (w *Worktree) Inputs(ctx context.Context, patterns []string, dir string) (Tree, error) {
 	var names []string
 	var leads []lead
 	t, err := w.snapshot(ctx, false, func(ctx context.Context, _ func()) (all listing) {
 		for _, pattern := range patterns {
-			found := w.match(ctx, path.Clean(pattern))
+			found := w.input(ctx, pattern, dir)
 			all.names = append(all.names, found.names...)
 			all.why = cmp.Or(all.why, found.why)
 			all.err = cmp.Or(all.err, found.err)
@@ -43,6 +47,45 @@ func (w *Worktree) Inputs(ctx context.Context, patterns []string) (Tree, error) 
 		return t, err
 	}
 	return t.followed(leads, names), err
+}
+
+// Unmatched lists those of the patterns that no file matches, as Inputs reads them.
+func (w *Worktree) Unmatched(ctx context.Context, patterns []string, dir string) (none []string) {
+	for _, pattern := range patterns {
+		if found := w.input(ctx, pattern, dir); len(found.names) == 0 && found.err == nil {
+			none = append(none, pattern)
+		}
+	}
+	return none
+}
+
+// input lists the files that one pattern names.
+func (w *Worktree) input(ctx context.Context, pattern, dir string) listing {
+	found := w.match(ctx, path.Clean(pattern))
+	if dir != "" && dir != "." && disk.IsDir(w.abs(dir)) {
+		inside := w.match(ctx, path.Join(literally(dir), pattern))
+		found.names = append(found.names, inside.names...)
+		found.why, found.err = cmp.Or(found.why, inside.why), cmp.Or(found.err, inside.err)
+	}
+	if len(found.names) == 0 {
+		found.why = cmp.Or(found.why, fmt.Sprintf("no file matches %q", pattern))
+	}
+	return found
+}
+
+// literally is a pattern for one folder, whatever its name looks like.
+func literally(dir string) string {
+	if !glob.IsPattern(dir) {
+		return dir
+	}
+	var out strings.Builder
+	for _, r := range dir {
+		if glob.IsPattern(string(r)) {
+			out.WriteRune('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
 }
 
 func (w *Worktree) match(ctx context.Context, pattern string) listing {

@@ -11,7 +11,7 @@ import (
 
 func inputs(t *testing.T, w *Worktree, patterns ...string) Tree {
 	t.Helper()
-	got, err := w.Inputs(t.Context(), patterns)
+	got, err := w.Inputs(t.Context(), patterns, "")
 	check(t, err)
 	return got
 }
@@ -37,7 +37,10 @@ func TestInputs(t *testing.T) {
 		exact    bool
 	}{
 		{nil, nil, true},
-		{[]string{"nope", "nope/**", "no*", "a/b"}, nil, true},
+		{[]string{"nope"}, nil, false},
+		{[]string{"a", "nope/**"}, []string{"a"}, false},
+		{[]string{"no*", "a"}, []string{"a"}, false},
+		{[]string{"a/b"}, nil, false},
 		{[]string{"a"}, []string{"a"}, true},
 		{[]string{"./a", "a", "b"}, []string{"a", "b"}, true},
 		{[]string{"ignored"}, []string{"ignored"}, true},
@@ -51,16 +54,19 @@ func TestInputs(t *testing.T) {
 		{[]string{"nested"}, []string{"nested/n.o"}, true},
 		{[]string{"."}, []string{".gitignore", ".hidden/h", "a", "app/[id]/deep/page", "app/[id]/page", "b", "ignored", "nested/n.o", "sub-x", "sub/c", "sub/deep/y.o", "sub/deep/z", "sub/x.o", "text"}, true},
 		{[]string{"**"}, []string{".gitignore", ".hidden/h", "a", "app/[id]/deep/page", "app/[id]/page", "b", "ignored", "nested/n.o", "sub-x", "sub/c", "sub/deep/y.o", "sub/deep/z", "sub/x.o", "text"}, true},
-		{[]string{logDir, logDir + "/*", "**/config"}, nil, true},
+		{[]string{logDir}, nil, false},
+		{[]string{logDir + "/*"}, nil, false},
+		{[]string{"**/config"}, nil, false},
 		{[]string{".git/config"}, []string{".git/config"}, true}, // somebody wants it
-		{[]string{".hid*"}, nil, true},
+		{[]string{".hid*"}, nil, false},
 		{[]string{".hidden"}, []string{".hidden/h"}, true},
 		{[]string{".hidden/*"}, []string{".hidden/h"}, true},
 		{[]string{"app/[id]"}, []string{"app/[id]/deep/page", "app/[id]/page"}, true},
 		{[]string{"app/[id]/page"}, []string{"app/[id]/page"}, true},
 		{[]string{"app/[id]/*"}, []string{"app/[id]/page"}, true},
 		{[]string{"app/[id]/**"}, []string{"app/[id]/deep/page", "app/[id]/page"}, true},
-		{[]string{"[ab]", "[xy]"}, []string{"a", "b"}, true},
+		{[]string{"[ab]"}, []string{"a", "b"}, true},
+		{[]string{"[ab]", "[xy]"}, []string{"a", "b"}, false},
 		{[]string{"../x", "a"}, []string{"a"}, false},
 		{[]string{"sub/../../x"}, nil, false},
 		{[]string{"/etc/passwd"}, nil, false},
@@ -98,5 +104,35 @@ func TestInputsSeeIgnoredFiles(t *testing.T) {
 	}
 	if !slices.Contains(names, "x.o") || !slices.Contains(names, "a") {
 		t.Errorf("got %q", names)
+	}
+}
+
+// The patterns of a gate that runs in a folder are read from there as well, whatever the folder is called.
+func TestInputsOfAFolder(t *testing.T) {
+	r := small(t)
+	w := open(t, r)
+	r.Write("src/x", "1", "package.json", "1", "p/[id]/src/y", "1", "p/[id]/package.json", "1", "p/i/src/z", "1", "p/i/a", "1", "p/file", "1")
+	for _, tt := range []struct {
+		dir      string
+		patterns []string
+		want     []string
+		missing  []string
+	}{
+		{"p/[id]", []string{"src/**", "package.json"}, []string{"p/[id]/package.json", "p/[id]/src/y", "package.json", "src/x"}, nil},
+		{"p/i", []string{"src/**", "package.json"}, []string{"p/i/src/z", "package.json", "src/x"}, nil},
+		{"p/i", []string{"."}, []string{".gitignore", "a", "b", "p/[id]/package.json", "p/[id]/src/y", "p/file", "p/i/a", "p/i/src/z", "package.json", "src/x", "sub/c", "text"}, nil},
+		{"p/i", []string{"src/z", "test/**"}, []string{"p/i/src/z"}, []string{"test/**"}},
+		{"p/gone", []string{"src"}, []string{"src/x"}, nil},
+		{"p/file", []string{"src"}, []string{"src/x"}, nil},
+		{".", []string{"a"}, []string{"a"}, nil},
+	} {
+		got, err := w.Inputs(t.Context(), tt.patterns, tt.dir)
+		check(t, err)
+		if diff := cmp.Diff(tt.want, got.names()); diff != "" || got.Exact != (tt.missing == nil) {
+			t.Errorf("%s %q: exact: %t %s, %s", tt.dir, tt.patterns, got.Exact, got.Why, diff)
+		}
+		if diff := cmp.Diff(tt.missing, w.Unmatched(t.Context(), tt.patterns, tt.dir)); diff != "" {
+			t.Errorf("%s %q: %s", tt.dir, tt.patterns, diff)
+		}
 	}
 }

@@ -144,7 +144,7 @@ func TestInputsThatLeadToMoreThanFiles(t *testing.T) {
 	symlink(t, huge, r.Path("huge.o"))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if got, err := w.Inputs(ctx, []string{"huge.o"}); !errors.Is(err, context.DeadlineExceeded) || got.Exact {
+	if got, err := w.Inputs(ctx, []string{"huge.o"}, ""); !errors.Is(err, context.DeadlineExceeded) || got.Exact {
 		t.Errorf("exact: %t, %v", got.Exact, err)
 	}
 }

@@ -224,7 +224,7 @@ func TestTreeHonoursTheContext(t *testing.T) {
 		if _, err := w.Tree(ctx); !errors.Is(err, over) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := w.Inputs(ctx, []string{"**"}); !errors.Is(err, over) {
+		if _, err := w.Inputs(ctx, []string{"**"}, ""); !errors.Is(err, over) {
 			t.Errorf("got %v", err)
 		}
 	}

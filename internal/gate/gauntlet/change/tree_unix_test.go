@@ -156,7 +156,7 @@ func TestNothingIsWritten(t *testing.T) {
 		if _, err := w.Diff(t.Context(), scope, position(t, w, scope), everything, 1<<20); err != nil {
 			t.Error(err)
 		}
-		if _, err := w.Inputs(t.Context(), []string{"**"}); err != nil {
+		if _, err := w.Inputs(t.Context(), []string{"**"}, ""); err != nil {
 			t.Error(err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestFewCallsOfGit(t *testing.T) {
 		t.Error(err)
 	}
 	check("diff", "status", "diff-index", "config")
-	if _, err := w.Inputs(t.Context(), []string{"**"}); err != nil {
+	if _, err := w.Inputs(t.Context(), []string{"**"}, ""); err != nil {
 		t.Error(err)
 	}
 	check("inputs")
@@ -260,7 +260,7 @@ func TestTreesInParallel(t *testing.T) {
 			if got, err := mine.Tree(t.Context()); err != nil || got.ID != want {
 				t.Errorf("%+v, %v", got.Why, err)
 			}
-			if _, err := mine.Inputs(t.Context(), []string{"**"}); err != nil {
+			if _, err := mine.Inputs(t.Context(), []string{"**"}, ""); err != nil {
 				t.Error(err)
 			}
 		})
