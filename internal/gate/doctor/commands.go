@@ -25,7 +25,7 @@ import (
 func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure []UnsureCommand) {
 	missing, unsure = []MissingProgram{}, []UnsureCommand{}
 	history := ledger.OpenHistory(s.StateDir, s.Project.Root).Read()
-	f := finder{root: s.Project.Root, environ: s.Environ, known: map[[2]string]bool{}}
+	f := finder{root: s.Project.Root, environ: s.gates(), own: s.Environ, known: map[[2]string]bool{}}
 	if len(s.Project.Edited) > 0 {
 		f.approved = s.Project.ConfigDir
 	}
@@ -72,6 +72,14 @@ func (s Survey) commands(ctx context.Context) (missing []MissingProgram, unsure 
 	return missing, unsure
 }
 
+// gates is the environment of gates.
+func (s Survey) gates() []string {
+	if s.Gates == nil {
+		return s.Environ
+	}
+	return s.Gates
+}
+
 // command is a line that a gate runs.
 type command struct {
 	gate, check, dir, line string
@@ -80,7 +88,7 @@ type command struct {
 
 // lines are the commands of checks, and the project's own for an event.
 func (s Survey) lines() (all []command) {
-	for _, job := range gauntlet.Jobs(s.Project, s.Environ) {
+	for _, job := range gauntlet.Jobs(s.Project, s.gates()) {
 		if job.Check != nil {
 			all = append(all, command{job.ID(), job.Check.Name, job.Dir, job.Check.Command, job})
 		}
@@ -98,7 +106,7 @@ func (s Survey) needs(ctx context.Context, commands []command) ([][]need.Need, e
 	if len(commands) == 0 {
 		return nil, nil
 	}
-	question := need.Question{Home: environ.Get(s.Environ, "HOME")}
+	question := need.Question{Home: environ.Get(s.gates(), "HOME")}
 	for _, c := range commands {
 		question.Lines = append(question.Lines, c.line)
 	}
@@ -112,8 +120,9 @@ func (s Survey) needs(ctx context.Context, commands []command) ([][]need.Need, e
 // finder looks for what commands need, and starts none of it.
 type finder struct {
 	root     string
-	approved string // what runs in place of .gauntlet; empty where that is as approved
-	environ  []string
+	approved string             // what runs in place of .gauntlet; empty where that is as approved
+	environ  []string           // of gates
+	own      []string           // what the shells that are asked get, with the PATH of gates
 	known    map[[2]string]bool // by shell and name
 }
 
@@ -166,7 +175,7 @@ func (f finder) named(ctx context.Context, shell, program string) bool {
 	if !asked {
 		args := process.Shell(`command -v -- "$1" >/dev/null`, program)
 		args[0] = shell
-		found = process.Run(ctx, process.Command{Args: args, Dir: f.root, Env: f.environ, Timeout: 10 * time.Second}).OK()
+		found = process.Run(ctx, process.Command{Args: args, Dir: f.root, Env: append(slices.Clone(f.own), "PATH="+environ.Get(f.environ, "PATH")), Timeout: 10 * time.Second}).OK()
 		f.known[key] = found
 	}
 	return found

@@ -479,9 +479,10 @@ func (e *examination) configuration() {
 	}
 
 	e.project = project
-	for _, exempt := range global.Exemptions(project, os.Environ(), paths.ProjectConfig(e.Root), e.GlobalPath) {
+	for _, exempt := range global.Exemptions(project, e.ownEnviron(), paths.ProjectConfig(e.Root), e.GlobalPath) {
 		e.find(Dead, exempt.Name(), exempt.String(), exempt.Remedy())
 	}
+	e.lenient(global)
 	e.commands = len(project.Commands()) + len(gates.Commands())
 
 	name := paths.ProjectConfig(e.Root)
@@ -502,6 +503,19 @@ func (e *examination) configuration() {
 
 	for _, event := range settings.Uncovered(e.inForce(), project) {
 		e.uncovered(event)
+	}
+}
+
+// lenient finds settings by which some stops are allowed without a look.
+func (e *examination) lenient(global *config.Global) {
+	settings := config.ResolveStopHook(e.ownEnviron(), e.project.Gauntlet.StopHook, global.StopHook, config.HookDefaults)
+	if settings.RunInterval > 0 {
+		e.find(Unsure, "run_interval_minutes", fmt.Sprintf("a stop within %s of the last run is not checked, unless a failure is open", settings.RunInterval),
+			"set run_interval_minutes: 0 under stop_hook:, or remove GAUNTLET_STOP_HOOK_INTERVAL_MINUTES")
+	}
+	if !settings.VerifyFixes {
+		e.find(Unsure, "verify_fixes", "false: a stop that follows a block is allowed without a check",
+			"set verify_fixes: true under stop_hook:, or remove GAUNTLET_STOP_HOOK_VERIFY_FIXES")
 	}
 }
 
@@ -560,7 +574,7 @@ func (e *examination) trusted(live string) string {
 	case standing.State == trust.Untrusted:
 		e.unapproved(live)
 		return ""
-	case standing.Absent(os.Environ()):
+	case standing.Absent(e.ownEnviron()):
 		e.find(Warn, "trust", fmt.Sprintf("%s %s: %s", paths.ProjectConfig(e.Root), trust.NotInBranch, standing.Content.Remedy()), trust.GetHere)
 	case standing.Gone:
 		e.find(Warn, "trust", fmt.Sprintf("%s is missing: %s", paths.ProjectConfig(e.Root), standing.Content.Remedy()), "stopgate trust --restore")

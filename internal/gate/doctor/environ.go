@@ -16,14 +16,27 @@ import (
 // started ourselves is not inherited: doctor speaks for the Claude Code that a person starts. The
 // entrypoint is the headless one, lest anything be typed into the terminal that doctor runs in.
 func (e *examination) claudeEnviron(root, session string) []string {
-	variables := environ.Without(os.Environ(), claude.IsMark)
+	variables := e.with(environ.Without(os.Environ(), claude.IsMark), environ.Own)
+	return append(variables, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
+		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+}
+
+// ownEnviron is our environment with what the settings add of the variables that stopgate goes by.
+func (e *examination) ownEnviron() []string { return e.with(os.Environ(), environ.Own) }
+
+// hookEnviron is what a hook finds in its environment, and a gate in its own. Nothing is started with it.
+func (e *examination) hookEnviron() []string {
+	return e.with(os.Environ(), func(string) bool { return true })
+}
+
+// with adds to an environment what the settings add, as far as that is wanted.
+func (e *examination) with(variables []string, wanted func(name string) bool) []string {
 	for name, value := range e.environment {
-		if environ.Own(name) {
+		if wanted(name) {
 			variables = append(variables, name+"="+value)
 		}
 	}
-	return append(variables, "CLAUDECODE=1", "CLAUDE_PROJECT_DIR="+root,
-		"CLAUDE_CODE_SESSION_ID="+session, "CLAUDE_CODE_ENTRYPOINT=sdk-cli")
+	return variables
 }
 
 // getenv is a variable as a hook sees it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet"
@@ -11,9 +12,12 @@ import (
 	"github.com/stopgate/stopgate/internal/gate/keeper"
 	"github.com/stopgate/stopgate/internal/gate/stop"
 	"github.com/stopgate/stopgate/internal/gate/trust"
+	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/git"
 	"github.com/stopgate/stopgate/internal/sys/paths"
+	"github.com/stopgate/stopgate/internal/sys/plain"
 )
 
 // gates finds what keeps the gates from judging the tree: a program that is not there, a
@@ -24,14 +28,16 @@ func (e *examination) gates(ctx context.Context) {
 	}
 
 	global, globalErr := trust.LoadGlobal(e.GlobalPath, e.StateDir)
-	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr, Environ: os.Environ()}.Locate(e.Root, true)
+	place := stop.Locator{StateDir: e.StateDir, Global: global, GlobalErr: globalErr, Environ: e.ownEnviron()}.Locate(e.Root, true)
 	if place.Project == nil {
 		for _, o := range place.Verdicts {
 			e.find(Dead, o.Keeper, o.Message, "")
 		}
 		return
 	}
-	e.jobs = gauntlet.Jobs(place.Project, os.Environ())
+	e.jobs = gauntlet.Jobs(place.Project, e.hookEnviron())
+	e.idle(place.Project)
+	e.directories()
 
 	// A reviewer takes instructions from where it is started, so that is not the project.
 	dir, err := os.MkdirTemp("", "stopgate-doctor-*")
@@ -41,7 +47,7 @@ func (e *examination) gates(ctx context.Context) {
 	}
 	defer os.RemoveAll(dir)
 
-	health := Survey{Project: place.Project, Environ: os.Environ(), StateDir: e.StateDir, Needs: e.Needs, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
+	health := Survey{Project: place.Project, Environ: os.Environ(), Gates: e.hookEnviron(), StateDir: e.StateDir, Needs: e.Needs, ReviewDir: dir, Ask: true}.CheckHealth(ctx)
 	for _, m := range health.Missing {
 		text := "%s needs %s, which is missing: it checks nothing"
 		if m.Conditional {
@@ -58,19 +64,56 @@ func (e *examination) gates(ctx context.Context) {
 		e.find(Dead, "git", health.Git.Says, "install git: stopgate needs it to see changes")
 		return
 	}
+	if _, set := e.environment["PATH"]; set {
+		e.hidden("git", "sh")
+	}
 	if place.Project.Config.HasGates() {
 		e.tree(ctx, gauntlet.Options{
 			Project: place.Project, Global: global, StateDir: e.StateDir, Environ: os.Environ(), Now: time.Now,
-			Scope: gauntlet.ScopeOf(os.Environ()),
+			Scope: gauntlet.ScopeOf(e.hookEnviron()),
 		})
 		e.notes(ctx, place.Project)
+	}
+}
+
+// hidden finds programs that are not on the PATH that the settings set for hooks.
+func (e *examination) hidden(programs ...string) {
+	for _, program := range programs {
+		if _, err := e.lookPath(program); err != nil {
+			e.find(Dead, program, program+" is not on the PATH that the settings set for hooks", "correct PATH in env in the settings")
+		}
+	}
+}
+
+// idle finds gates none of which runs here.
+func (e *examination) idle(project *keeper.Project) {
+	external := len(project.Config.Gauntlet.StopHook.Runner) > 0
+	if external || len(project.Gates.EntryPoints) == 0 || gauntlet.AnyRuns(project, e.hookEnviron()) {
+		return
+	}
+	level := Dead
+	if len(e.project.Hooks[hook.Stop]) > 0 {
+		level = Warn // which check the stop
+	}
+	e.find(level, "gates", "no gate runs here: each has run_locally: false, or in CI run_in_ci: false", "let one of them run here, in "+paths.ProjectConfig(e.Root))
+}
+
+// directories finds checks that cannot start where they should run. That an entry point has no folder yet is said elsewhere.
+func (e *examination) directories() {
+	said := map[string]bool{}
+	for _, job := range e.jobs {
+		if job.Check == nil || job.Check.WorkingDirectory == "" || said[job.Dir] || disk.IsDir(filepath.Join(e.Root, filepath.FromSlash(job.Dir))) {
+			continue
+		}
+		said[job.Dir] = true
+		e.find(Dead, "check", fmt.Sprintf("%s runs in %s, which is not a directory: it checks nothing", job.ID(), plain.Name(job.Dir)), "create it, or correct working_directory")
 	}
 }
 
 // notes finds what the configuration checks less than it seems to. A gate that no file leads to may wait for its first one, as
 // in a new project, or never run because of a typo: nobody but a person can tell.
 func (e *examination) notes(ctx context.Context, project *keeper.Project) {
-	notes, _ := gauntlet.Notes(ctx, project, os.Environ()) // what git cannot list was found before
+	notes, _ := gauntlet.Notes(ctx, project, e.ownEnviron()) // what git cannot list was found before
 	for _, note := range notes {
 		level := Warn
 		if note.Idle {

@@ -70,8 +70,10 @@ func (h Health) OK() bool {
 
 // Survey asks for the health of a project.
 type Survey struct {
-	Project  *keeper.Project
-	Environ  []string
+	Project *keeper.Project
+	Environ []string
+	// Gates is the environment of gates, where it is another one. Programs are looked for in it, and none is started.
+	Gates    []string
 	StateDir string
 	// Needs says what command lines need.
 	Needs need.Reader

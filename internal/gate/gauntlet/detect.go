@@ -3,11 +3,13 @@ package gauntlet
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/ledger"
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/gate/keeper"
+	"github.com/stopgate/stopgate/internal/project/config"
 )
 
 // Detection is what a run would look at.
@@ -73,6 +75,15 @@ func ProvenJobs(ctx context.Context, o Options, jobs []*Job) map[string]bool {
 // Jobs lists every job of a project, whatever has changed.
 func Jobs(project *keeper.Project, environ []string) []*Job {
 	return planner{root: project.Root, gates: project.Gates, ci: inCI(environ)}.all()
+}
+
+// AnyRuns reports whether a gate of the project runs where we are, CI or not, once files lead to it.
+func AnyRuns(project *keeper.Project, environ []string) bool {
+	p := planner{gates: project.Gates, ci: inCI(environ)}
+	return slices.ContainsFunc(project.Gates.EntryPoints, func(ep config.EntryPoint) bool {
+		return slices.ContainsFunc(ep.Checks, func(c *config.Check) bool { return p.here(&c.Gate) }) ||
+			slices.ContainsFunc(ep.Reviews, func(r *config.Review) bool { return p.here(&r.Gate) })
+	})
 }
 
 // Clean archives the logs of a project. If a person asks for it, the series of retries is
