@@ -86,6 +86,7 @@ func Examine(ctx context.Context, place Place) Report {
 	e.claudeCode(ctx)
 	e.files = settings.InspectFrom(place.Dir, e.localRoot())
 	e.environment = environmentOfHooks(e.files)
+	e.muted()
 	e.settingsFiles()
 	e.entries()
 	e.configuration()

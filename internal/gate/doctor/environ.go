@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +38,18 @@ func (e *examination) with(variables []string, wanted func(name string) bool) []
 		}
 	}
 	return variables
+}
+
+// muted finds what keeps our hooks from answering at all. Reviewers and runners are marked so; left in a tmux server or a
+// daemon that was started from one, a mark is in every Claude Code that comes from there.
+func (e *examination) muted() {
+	for _, name := range claude.Muted(e.hookEnviron()) {
+		where, hint := "in this environment", "unset "+name+", also where it comes from: a shell's profile, a tmux server (tmux set-environment -gu "+name+")"
+		if _, set := e.environment[name]; set {
+			where, hint = "in env in the settings", "remove it there"
+		}
+		e.find(Dead, "environment", fmt.Sprintf("%s is set %s: stopgate answers no hook of a Claude Code that has it, and nothing is checked", name, where), hint)
+	}
 }
 
 // getenv is a variable as a hook sees it.

@@ -134,3 +134,15 @@ func FuzzParseResult(f *testing.F) {
 		_ = r.Err()
 	})
 }
+
+// What silences our hooks is named, and nothing else.
+func TestMuted(t *testing.T) {
+	for variable, want := range map[string][]string{
+		"STOPGATE_INSIDE=1": {InsideVariable}, "STOPGATE_INSIDE=": {}, "GAUNTLET_STOP_HOOK_ACTIVE=0": {ActiveVariable},
+		"CCC_SUPERVISOR_HOOK=1": {SupervisorVariable}, "CCC_SUPERVISOR_HOOK=0": {}, "CCC_SUPERVISOR=1": {},
+	} {
+		if diff := cmp.Diff(want, Muted([]string{"PATH=/bin", variable})); diff != "" {
+			t.Errorf("%s: %s", variable, diff)
+		}
+	}
+}

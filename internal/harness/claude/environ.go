@@ -32,6 +32,14 @@ var marks = []string{InsideVariable, ActiveVariable, SupervisorVariable}
 // IsMark reports whether a variable marks a client that we started.
 func IsMark(name string) bool { return slices.Contains(marks, name) }
 
+// Muted lists the marks by which our hooks answer nothing in a client with this environment.
+func Muted(variables []string) []string {
+	return slices.DeleteFunc(slices.Clone(marks), func(name string) bool {
+		value := environ.Get(variables, name)
+		return value == "" || name == SupervisorVariable && value != "1"
+	})
+}
+
 // Environ is the environment of a client that we start: the caller's without
 // its session, plus the marks.
 func Environ(variables []string) []string {
