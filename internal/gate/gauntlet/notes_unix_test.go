@@ -3,6 +3,9 @@
 package gauntlet
 
 import (
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,4 +86,40 @@ entry_points:
 	}
 	s.write("packages/a/src/red", "")
 	s.want(Failed, "own", "typo")
+}
+
+// A folder of the project that log_dir names by mistake is judged all the same, less what runs write there.
+func TestE16TrackedFilesInTheLogDirectoryCount(t *testing.T) {
+	s := newScene(t, "log_dir: src\n"+oneCheck("test ! -e src/red"))
+	s.write("src/lib/x", "")
+	s.write("src/.gitkeep", "")
+	s.git("add", "-A")
+	s.wantNotes("log_dir: git tracks 1 file in src, such as src/lib/x; use a directory of its own for logs")
+	s.want(Passed)
+	s.write("src/red", "")
+	s.want(Failed, "check:.:t")
+	must(t, os.Remove(s.path("src/red")))
+	s.want(Passed)
+	set, err := Detect(t.Context(), s.options())
+	must(t, err)
+	if slices.ContainsFunc(set.Files, func(name string) bool { return strings.HasSuffix(name, ".log") }) {
+		t.Errorf("logs count: %q", set.Files)
+	}
+}
+
+// Nothing is said of a log directory that only runs and gates write to, whatever of it was committed.
+func TestE16CommittedLogsDoNotCount(t *testing.T) {
+	s := newScene(t, oneCheck("exit 0"))
+	s.write("gauntlet_logs/.gitignore", "*\n")
+	s.write("gauntlet_logs/check_._t.1.log", "")
+	s.write("gauntlet_logs/previous/.execution_state", "{}")
+	s.git("add", "-fA")
+	s.write("gauntlet_logs/junit.xml", "1")
+	s.write("f", "1")
+	s.wantNotes()
+	s.want(Passed)
+	s.write("gauntlet_logs/junit.xml", "2")
+	if r := s.want(Passed); r.Gates[0].Outcome != GateProven {
+		t.Errorf("%+v", r.Gates[0])
+	}
 }

@@ -22,7 +22,7 @@ func defaultGauntlet() Gauntlet {
 func (g *Gauntlet) fields() []field {
 	return []field{
 		document.Key("base_branch", &g.BaseBranch, command(), "The branch that changes are compared with. Default: the remote's default branch, else origin/main."),
-		document.Key("log_dir", &g.LogDir, logDir(), "The folder for logs, relative to the project's root.").Default("gauntlet_logs"),
+		document.Key("log_dir", &g.LogDir, logDir(), "The folder for logs and nothing else, relative to the project's root.").Default("gauntlet_logs"),
 		document.Key("allow_parallel", &g.AllowParallel, document.Flag, "Run gates in parallel, where they allow it.").Default(true),
 		document.Key("max_parallel", &g.MaxParallel, count(1, math.MaxInt), "How many gates run at once. Default: one more than there are cores."),
 		document.Key("max_retries", &g.MaxRetries, count(0, math.MaxInt), "The retry limit: how many failing runs block the agent before its stop is allowed and a person is told.").Default(defaultMaxRetries),

@@ -7,12 +7,16 @@
 package change
 
 import (
+	"context"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/gate/gauntlet/logdir"
 	"github.com/stopgate/stopgate/internal/sys/git"
 )
 
@@ -56,6 +60,8 @@ type Worktree struct {
 	environ   []string
 	now       func() time.Time
 
+	shared func() bool // see logs
+
 	mu     sync.Mutex
 	loaded bool
 	known  []entry  // what indexFile holds
@@ -75,13 +81,41 @@ func Open(root, logDir, indexFile string, environ []string, now func() time.Time
 	if logDir != "" {
 		logDir = path.Clean(filepath.ToSlash(logDir))
 	}
-	return &Worktree{root: root, logDir: logDir, indexFile: indexFile, repo: git.At(root, environ), environ: environ, now: now}
+	w := &Worktree{root: root, logDir: logDir, indexFile: indexFile, repo: git.At(root, environ), environ: environ, now: now}
+	w.shared = sync.OnceValue(func() bool { return len(w.OthersInLogs(context.Background())) > 0 })
+	return w
 }
 
-// logs reports whether a file is one of the log directory's.
+// logs reports whether a file is one of the log directory's. Where git tracks other files in it, it is a folder of the project
+// that log_dir names by mistake: then only what runs write there counts as a log.
 func (w *Worktree) logs(name string) bool {
 	rest, ok := strings.CutPrefix(name, w.logDir)
-	return w.logDir != "" && ok && (rest == "" || rest[0] == '/')
+	if w.logDir == "" || !ok || rest != "" && rest[0] != '/' {
+		return false
+	}
+	return logdir.Writes(strings.TrimPrefix(rest, "/")) || !w.shared()
+}
+
+// OthersInLogs lists the files in the log directory that git tracks and no run wrote. Git is asked only if there is something
+// that no run wrote.
+func (w *Worktree) OthersInLogs(ctx context.Context) (others []string) {
+	entries, err := os.ReadDir(w.abs(w.logDir))
+	foreign := func(e os.DirEntry) bool { return !logdir.Writes(e.Name()) }
+	if w.logDir == "" || err != nil || !slices.ContainsFunc(entries, foreign) {
+		return nil
+	}
+	listing, _ := w.repo.Files(ctx) // what git cannot list it does not track
+	for _, name := range listing.Tracked {
+		if rest, in := strings.CutPrefix(name, w.logDir+"/"); in && !logdir.Writes(rest) && !keepsFolder(rest) {
+			others = append(others, name)
+		}
+	}
+	return others
+}
+
+// keepsFolder reports whether a file is there only for git to have its folder.
+func keepsFolder(name string) bool {
+	return slices.Contains([]string{".gitkeep", ".keep", ".gitignore", ".gitattributes"}, name)
 }
 
 // holds reports whether a file is part of the project, and not only of the

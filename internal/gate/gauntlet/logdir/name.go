@@ -94,6 +94,12 @@ func IsOwn(name string) bool {
 	return name == stateName || strings.HasPrefix(name, lockName) || strings.HasPrefix(name, debugName) || isGateLog(name)
 }
 
+// Writes reports whether a path below a log directory is one that runs write, by its name.
+func Writes(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return first == archiveName || IsOwn(first)
+}
+
 // isGateLog reports whether a name is one that CheckLog, ReviewFile or Console
 // gives, of whatever run.
 func isGateLog(name string) bool {
