@@ -31,6 +31,7 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 			all = append(all, Note{"entry_points", text, true})
 		}
 	}
+	all = append(all, unheeded(project.Gates.EntryPoints)...)
 	if others := tree.OthersInLogs(ctx); len(others) > 0 {
 		all = append(all, Note{"log_dir", fmt.Sprintf("git tracks %s in %s, such as %s; use a directory of its own for logs", plain.Count(len(others), "file"), plain.Name(project.Config.Gauntlet.LogDir), plain.Name(others[0])), false})
 	}
@@ -40,6 +41,20 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 		}
 	}
 	return all, nil
+}
+
+// unheeded are the checks whose command may fail before its end and pass.
+func unheeded(entries []config.EntryPoint) (all []Note) {
+	seen := map[*config.Check]bool{}
+	for _, ep := range entries {
+		for _, check := range ep.Checks {
+			if !seen[check] && onlyLastCounts(check.Command) {
+				all = append(all, Note{"command", fmt.Sprintf("check %s passes if its last line does, whatever the lines above do; begin it with set -e", check.Name), false})
+			}
+			seen[check] = true
+		}
+	}
+	return all
 }
 
 // idle is why none of the files leads to an entry point; empty where one does. Of an empty project nothing is said.
