@@ -82,7 +82,11 @@ func Open(root, logDir, indexFile string, environ []string, now func() time.Time
 		logDir = path.Clean(filepath.ToSlash(logDir))
 	}
 	w := &Worktree{root: root, logDir: logDir, indexFile: indexFile, repo: git.At(root, environ), environ: environ, now: now}
-	w.shared = sync.OnceValue(func() bool { return len(w.OthersInLogs(context.Background())) > 0 })
+	w.shared = sync.OnceValue(func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // a pipe named .gitignore holds git up
+		defer cancel()
+		return len(w.OthersInLogs(ctx)) > 0
+	})
 	return w
 }
 
