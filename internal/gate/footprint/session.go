@@ -35,8 +35,10 @@ type Session struct {
 	Prompts  int `json:"prompts,omitempty"`
 	ByPerson int `json:"by_person,omitempty"`
 	// Judged means that the last turn ended in a stop that was looked at, with nothing left
-	// running: what changes from then until the next prompt is a person's.
+	// running, and no hook has shown the agent at work since: what changes from then until the
+	// next prompt is a person's. Ended is where the transcript was at that stop.
 	Judged bool `json:"judged,omitempty"`
+	Ended  Mark `json:"ended,omitzero"`
 	// Scheduled are prompts that the agent has told Claude Code to send later.
 	Scheduled []string `json:"scheduled,omitempty"`
 	// Roots are the projects in which the session has worked, the oldest first.

@@ -22,8 +22,8 @@ import (
 
 // prompted remembers the trees that the agent finds when it begins to work on a prompt.
 // They are its baseline at the session's first prompt, and at a person's next one if only
-// the person can have changed anything since the last stop. typed means that we typed the
-// prompt.
+// the person can have changed anything since the last stop (see rests). typed means that we
+// typed the prompt.
 func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, session *footprint.Session, typed bool) {
 	p, is := payload.(*hook.UserPromptSubmitPayload)
 	if !is || p.AgentID != "" {
@@ -43,7 +43,8 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 
 	var found map[string]gauntlet.Found
 	var projects []*keeper.Project
-	if begins || person && session.Judged {
+	moves := !begins && person && rests(session)
+	if begins || moves {
 		found, projects = c.lookAround(ctx, place, below, p.SessionID, session)
 	}
 
@@ -61,7 +62,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			})
 		}
 		s.DropGone()
-		if s.Whole && (s.Prompts == 0 || person && s.Judged) {
+		if s.Whole && (s.Prompts == 0 || moves && s.Judged) {
 			s.Prompted, s.Begins = c.start.UTC(), endOf(p.TranscriptPath)
 		}
 		s.Prompts++
@@ -137,7 +138,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 
 	commits := c.committed(ctx, kc, trees, session)
 	c.update(p, root, session, func(s *footprint.Session) {
-		s.Judged = j.Blocked < 0 && len(p.BackgroundTasks) == 0
+		s.Judged, s.Ended = j.Blocked < 0 && len(p.BackgroundTasks) == 0, endOf(p.TranscriptPath)
 		s.Schedule(p.Scheduled())
 		if c.read.path != "" {
 			s.Transcript, s.ReadTo = c.read.path, c.read.to

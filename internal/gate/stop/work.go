@@ -33,8 +33,9 @@ func (c *call) follow(ctx context.Context, payload hook.Payload, root string) *f
 	if session == nil && len(roots) == 0 {
 		return nil
 	}
+	working := atWork(payload)
 	news := payload.Event() == hook.SessionStart || // a fork begins so, under the old id
-		session != nil && stranger != "" && !slices.Contains(session.Strange, stranger)
+		session != nil && (working && session.Judged || stranger != "" && !slices.Contains(session.Strange, stranger))
 	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
 		return session
 	}
@@ -43,6 +44,7 @@ func (c *call) follow(ctx context.Context, payload hook.Payload, root string) *f
 			s.Visit(root)
 		}
 		s.Stray(stranger)
+		s.Judged = s.Judged && !working
 	})
 }
 

@@ -73,11 +73,11 @@ func callsOthers(line []byte) bool {
 		return !bytes.HasPrefix(e.Message.Content, []byte(`"`)) // a text calls none
 	}
 	return slices.ContainsFunc(blocks, func(b block) bool {
-		return strings.HasSuffix(b.Type, "tool_use") && !slices.Contains(readers, b.Name) && !looks(b)
+		return strings.HasSuffix(b.Type, "tool_use") && !Reads(hook.ToolUse{ToolName: b.Name, ToolInput: b.Input})
 	})
 }
 
-// looks reports whether a call of the shell only looks: a cd changes no file.
-func looks(b block) bool {
-	return b.Name == bash && commandline.Looks(hook.ToolUse{ToolInput: b.Input}.CommandLine(), "cd")
+// Reads reports whether a call only reads. A shell does for commands that look, and a cd changes no file.
+func Reads(use hook.ToolUse) bool {
+	return slices.Contains(readers, use.ToolName) || use.ToolName == bash && commandline.Looks(use.CommandLine(), "cd")
 }
