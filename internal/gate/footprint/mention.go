@@ -10,7 +10,7 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/disk"
 )
 
-// IsIn reports whether a session's transcript shows that it may have worked in a candidate. stands are the
+// IsIn reports whether the calls in a session's transcript show that it may have worked in a candidate. stands are the
 // directories from which the agent works.
 func (c Candidate) IsIn(text []byte, stands []string) bool {
 	if c.Top == "" {

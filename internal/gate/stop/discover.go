@@ -100,9 +100,10 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 // the others it is not known what the agent found, so a stop judges those that have changed since that prompt.
 const maxBelow = 16
 
-// mentioned are projects that no hook named, but the session's transcript does: those below
-// a client's directory by their name, and worktrees that are newer than the session as places. Other sessions
-// make worktrees at the same time, and may be spoken of: those that they work in are theirs.
+// mentioned are projects that no hook named, but calls of tools in the session's transcript do: those below
+// a client's directory by their name, and worktrees that are newer than the session as places. Other sessions and people
+// make worktrees at the same time: those that other sessions work in are theirs, and what a tool has listed or a person has
+// said is no use of them.
 // unnamed are the worktrees among the rest.
 func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	below := c.below(payload)
@@ -118,7 +119,7 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 		return nil, nil
 	}
 
-	text, err := transcript.Tail(payload.Common().TranscriptPath, maxTranscript)
+	text, err := transcript.Calls(payload.Common().TranscriptPath, maxTranscript)
 	if err != nil {
 		return rootsOf(candidates), nil
 	}

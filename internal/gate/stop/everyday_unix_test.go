@@ -89,6 +89,16 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("g"), "")
 		return fields{"transcript_path": transcript}
 	},
+	"a person's red worktree that the agent has listed, and was told to leave alone": func(s *scene) fields {
+		s.prompt("I am at work in ../hotfix, leave that alone", nil)
+		dir := s.linked("hotfix")
+		write(s.t, filepath.Join(dir, "red"), "")
+		transcript := filepath.Join(s.state, "t.jsonl")
+		write(s.t, transcript, says("I am at work in ../hotfix, leave that alone")+
+			shell("git worktree list")+answers(s.root+" 1234567 [main]\n"+dir+" 1234567 [hotfix]")+shell("touch g"))
+		write(s.t, s.path("g"), "")
+		return fields{"transcript_path": transcript}
+	},
 	"a look into a person's older red worktree": func(s *scene) fields {
 		dir := s.linked("wip")
 		write(s.t, filepath.Join(dir, "red"), "")
@@ -125,7 +135,7 @@ var everyday = map[string]func(s *scene) fields{
 			write(s.t, filepath.Join(dir, "red"), "")
 		}
 		transcript := filepath.Join(s.state, "t.jsonl")
-		write(s.t, transcript, `{"content":"`+strings.Join(names, `/f\n`)+`"}`)
+		write(s.t, transcript, shell("touch "+strings.Join(names, "/f ")))
 		above := fields{"cwd": filepath.Join(filepath.Dir(s.root), "all"), "transcript_path": transcript}
 		s.later()
 		s.prompt("list the projects", above)
@@ -720,8 +730,26 @@ func (s *scene) runs(command string) fields {
 func (s *scene) calls(tool, input string) fields {
 	path := filepath.Join(s.state, "runs.jsonl")
 	before, _ := os.ReadFile(path) // there is none at first
-	write(s.t, path, string(before)+fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}`+"\n", tool, input))
+	write(s.t, path, string(before)+toolUse(tool, input))
 	return fields{"transcript_path": path}
+}
+
+// toolUse is a line of a transcript with a call of a tool.
+func toolUse(tool, input string) string {
+	return fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}`+"\n", tool, input)
+}
+
+// shell is a line of a transcript with a shell command.
+func shell(command string) string { return toolUse("Bash", fmt.Sprintf(`{"command":%q}`, command)) }
+
+// answers is a line of a transcript with what a tool has answered.
+func answers(text string) string {
+	return fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":%q}]}}`+"\n", text)
+}
+
+// says is a line of a transcript with what a person has written.
+func says(text string) string {
+	return fmt.Sprintf(`{"type":"user","message":{"role":"user","content":%q}}`+"\n", text)
 }
 
 // another is another approved project, beside this one.

@@ -315,7 +315,7 @@ func TestE5WhereTheSessionWorked(t *testing.T) {
 			s.prompt("do it", nil)
 			dir := s.linked("wt-made")
 			transcript := filepath.Join(s.state, "t.jsonl")
-			write(s.t, transcript, `{"command":"git worktree add ../wt-made"}`)
+			write(s.t, transcript, shell("git worktree add ../wt-made"))
 			return dir, fields{"transcript_path": transcript}
 		},
 		"in another project": func(s *scene) (string, fields) {
@@ -337,7 +337,7 @@ func TestE5WhereTheSessionWorked(t *testing.T) {
 			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+above)
 			s.prompt("do it", fields{"cwd": above})
 			transcript := filepath.Join(s.state, "t.jsonl")
-			write(s.t, transcript, `{"command":"(cd project && touch red)"}`)
+			write(s.t, transcript, shell("(cd project && touch red)"))
 			return s.root, fields{"cwd": above, "transcript_path": transcript}
 		},
 		"in a worktree made below the directory of the client": func(s *scene) (string, fields) {
@@ -346,7 +346,7 @@ func TestE5WhereTheSessionWorked(t *testing.T) {
 			s.prompt("do it", fields{"cwd": above})
 			dir := s.linked("wt-made")
 			transcript := filepath.Join(s.state, "t.jsonl")
-			write(s.t, transcript, `{"command":"git -C project worktree add ../wt-made"}`)
+			write(s.t, transcript, shell("git -C project worktree add ../wt-made"))
 			return dir, fields{"cwd": above, "transcript_path": transcript}
 		},
 	} {
@@ -381,7 +381,7 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 	s.prompt("do it", nil)
 	write(t, filepath.Join(s.linked("wt-other"), "red"), "")
 	transcript := filepath.Join(s.state, "t.jsonl")
-	write(t, transcript, `{"text":"nothing of that, and not-wt-other either"}`)
+	write(t, transcript, says("nothing of that")+shell("touch not-wt-other"))
 	write(t, s.path("g"), "")
 	told := s.stop(fields{"transcript_path": transcript})
 	wantAllow(t, told, "wt-other (created during this session, but never used in it)")
@@ -391,7 +391,7 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 
 	// Nor is one that is spoken of, if another session works there.
 	s.call(hook.PostToolUse, fields{"session_id": "s2", "cwd": filepath.Join(filepath.Dir(s.root), "wt-other"), "tool_name": "Bash", "tool_input": fields{}, "tool_response": fields{}, "tool_use_id": "u"})
-	write(t, transcript, `{"text":"git worktree list: wt-other"}`)
+	write(t, transcript, shell("ls ../wt-other"))
 	write(t, s.path("g"), "and more")
 	wantAllow(t, s.stop(fields{"transcript_path": transcript}))
 	s.wantTrees("project passed")
@@ -401,14 +401,17 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 func TestE5AWorktreeWhoseNameIsAWord(t *testing.T) {
 	t.Parallel()
 	for text, blocks := range map[string]bool{
-		`{"content":"please fix the cart"}`:                          false,
-		`{"command":"git commit -m 'fix the cart'"}`:                 false,
-		`{"command":"git worktree add -q -b fix fix"}`:               true,
-		`{"command":"N=fix; git worktree add ../$N"}`:                true,
-		`{"command":"git wt fix && cd fix && touch red"}`:            true,
-		`{"name":"EnterWorktree","input":{"name":"fix"}}`:            true,
-		`{"command":"claude --worktree fix -p 'touch red'"}`:         true,
-		`{"content":"git worktree list\n/w/001/fix 1a2b3c [fix]\n"}`: true,
+		says("please fix the cart"):                                        false,
+		says("cd ../fix && touch red"):                                     false,
+		answers("git worktree list\n/w/001/fix 1a2b3c [fix]\n"):            false,
+		shell("git commit -m 'fix the cart'"):                              false,
+		shell("git worktree add -q -b fix fix"):                            true,
+		shell("N=fix; git worktree add ../$N"):                             true,
+		shell("git wt fix && cd fix && touch red"):                         true,
+		shell("claude --worktree fix -p 'touch red'"):                      true,
+		toolUse("EnterWorktree", `{"name":"fix"}`):                         true,
+		toolUse("Write", `{"content":"name=fix; git worktree add $name"}`): true,
+		`{"message":{"content":[{"type":"tool_use","input":"cd ../fix `:    true, // half written
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
@@ -417,7 +420,7 @@ func TestE5AWorktreeWhoseNameIsAWord(t *testing.T) {
 			dir := s.linked("fix")
 			write(t, filepath.Join(dir, "red"), "")
 			transcript := filepath.Join(s.state, "t.jsonl")
-			write(t, transcript, text+"\n")
+			write(t, transcript, text)
 			write(t, s.path("g"), "")
 			if r := s.stop(fields{"transcript_path": transcript}); blocks {
 				wantBlock(t, r, dir)
@@ -448,10 +451,10 @@ func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
 	r.Git("worktree", "add", "-q", "-b", "theirs", theirs)
 	write(t, filepath.Join(theirs, "packages", "app", "red"), "another session's")
 	transcript := filepath.Join(s.state, "t.jsonl")
-	write(t, transcript, `{"command":"cd packages/app && touch g"}`)
+	write(t, transcript, shell("cd packages/app && touch g"))
 	write(t, s.path("g"), "")
 	wantAllow(t, s.stop(fields{"transcript_path": transcript}), "never used in it")
-	write(t, transcript, `{"command":"git worktree add ../theirs"}`)
+	write(t, transcript, shell("git worktree add ../theirs"))
 	wantBlock(t, s.stop(fields{"transcript_path": transcript}), theirs)
 }
 
@@ -473,9 +476,9 @@ func TestE5AProjectBelowTheClientIsKnownByItsPlace(t *testing.T) {
 	write(t, s.path("red"), "")
 	transcript := filepath.Join(s.state, "t.jsonl")
 	stop := fields{"cwd": r.Dir, "transcript_path": transcript}
-	write(t, transcript, `{"cwd":"`+r.Dir+`","text":"the app in mono"}`)
+	write(t, transcript, says("the app in mono")+strings.Replace(shell("make mono"), "{", `{"cwd":"`+r.Dir+`",`, 1))
 	wantAllow(t, s.stop(stop))
-	write(t, transcript, `{"cwd":"`+r.Dir+`","command":"touch packages/app/red"}`)
+	write(t, transcript, strings.Replace(shell("touch packages/app/red"), "{", `{"cwd":"`+r.Dir+`",`, 1))
 	wantBlock(t, s.stop(stop), "check:.:t")
 }
 
@@ -615,7 +618,7 @@ func TestE5AProjectInsideTheClientsOwnMayBeAnothers(t *testing.T) {
 	s.repository(inner, untilGood)
 	check(t, trust.NewStore(s.state).Approve(inner, time.Now()))
 	transcript := filepath.Join(s.state, "t.jsonl")
-	write(t, transcript, `{"command":"ls inner"}`)
+	write(t, transcript, shell("ls inner"))
 	s.prompt("do it", nil)
 	write(t, s.path("g"), "")
 	write(t, filepath.Join(inner, "red"), "by another session")
@@ -2410,7 +2413,7 @@ func TestE5ApprovedProjectsBelowTheClient(t *testing.T) {
 	for i := range maxBelow + 4 {
 		name := fmt.Sprintf("pk/app%02d", i)
 		write(t, s.path(name+"/red"), "")
-		write(t, transcript, `{"command":"touch `+name+`/red"}`)
+		write(t, transcript, shell("touch "+name+"/red"))
 		stop := fields{"transcript_path": transcript, "prompt_id": name}
 		wantBlock(t, s.stop(stop), name)
 		check(t, os.Remove(s.path(name+"/red")))

@@ -5,5 +5,5 @@ git worktree add -q "../$name" -b "$name"
 touch "../$name/red"
 EOF
 sh "$TMPDIR/work.sh"
-jq -nc --arg c "$(cat "$TMPDIR/work.sh")" '{name: "Write", input: {content: $c}}' > "$TMPDIR/transcript.jsonl"
+jq -nc --arg c "$(cat "$TMPDIR/work.sh")" '{type: "assistant", message: {content: [{type: "tool_use", name: "Write", input: {content: $c}}]}}' > "$TMPDIR/transcript.jsonl"
 printf '{"transcript_path":"%s"}' "$TMPDIR/transcript.jsonl" > "$STOP"
