@@ -163,6 +163,10 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 				case gauntlet.Passed, gauntlet.PassedWithWarnings:
 					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
 				case gauntlet.NoApplicableGates, gauntlet.Unchanged:
+					if tree.Since == event.SincePlan {
+						s.Judged = false // nobody knows what the agent found here
+						return
+					}
 					if t.Baseline != tree.Tree {
 						t.Since = event.SinceStop
 					}
@@ -190,7 +194,7 @@ func (c *call) observed(kc *keeper.Call, root string) bool {
 // what a person does there later is not the agent's.
 func lookedOnly(root string, trees []event.Tree) bool {
 	return slices.ContainsFunc(trees, func(tree event.Tree) bool {
-		return paths.Canonical(tree.Root) == paths.Canonical(root) && gauntlet.Status(tree.Status) == gauntlet.Unchanged
+		return paths.Canonical(tree.Root) == paths.Canonical(root) && gauntlet.Status(tree.Status) == gauntlet.Unchanged && tree.Since != event.SincePlan
 	})
 }
 

@@ -931,6 +931,33 @@ func TestE13PlanMode(t *testing.T) {
 	wantBlock(t, s.stop(fields{"permission_mode": "plan", "session_id": "s2"}), "check:.:t")
 }
 
+// A stop in plan mode in a tree of which nobody knows what the agent found leaves that unknown: what it has changed there is its own.
+func TestE13APlanMakesNoBaseline(t *testing.T) {
+	t.Parallel()
+	plan := fields{"permission_mode": "plan"}
+	t.Run("where it went", func(t *testing.T) {
+		s := newWork(t)
+		dir := s.linked("wt")
+		s.prompt("do it", nil)
+		s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": dir})
+		write(t, filepath.Join(dir, "red"), "")
+		wantAllow(t, s.stop(merge(plan, fields{"cwd": dir})))
+		s.wantTrees("wt unchanged", "project unchanged")
+		s.prompt("good, go on", fields{"cwd": dir})
+		wantBlock(t, s.stop(fields{"cwd": dir}), "check:.:t")
+	})
+	t.Run("where its commands lead", func(t *testing.T) {
+		s := newWork(t)
+		other := s.another()
+		s.prompt("do it", nil)
+		write(t, filepath.Join(other, "red"), "")
+		wantAllow(t, s.stop(merge(plan, s.runs("cd ../other && touch red"))))
+		s.wantTrees("project unchanged", "other unchanged")
+		s.prompt("good, go on", nil)
+		wantBlock(t, s.stop(s.runs("true")), other)
+	})
+}
+
 func TestE13AnExternalRunnerIsNotAskedEither(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
