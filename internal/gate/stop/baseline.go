@@ -45,6 +45,9 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	var projects []*keeper.Project
 	moves := !begins && person && rests(session)
 	if begins || moves {
+		if place.Root == "" {
+			below = append(below, c.enclosing(ctx, payload)...)
+		}
 		found, projects = c.lookAround(ctx, place, below, p.SessionID, session)
 	}
 

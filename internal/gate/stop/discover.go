@@ -32,10 +32,8 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 		}
 	}
 
-	if root != "" { // else the search for it has looked there
-		for _, start := range c.starts(payload) {
-			add(c.around(ctx, start))
-		}
+	for _, root := range c.enclosing(ctx, payload) {
+		add(root)
 	}
 	if session == nil {
 		return roots, nil
@@ -60,6 +58,17 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 		}
 	}
 	return roots, unnamed
+}
+
+// enclosing are the projects in or around whose repositories Claude Code was started and stands: where it is in none itself, it
+// may be in a submodule or a clone within one.
+func (c *call) enclosing(ctx context.Context, payload hook.Payload) (roots []string) {
+	for _, start := range c.starts(payload) {
+		if root := c.around(ctx, start); root != "" {
+			roots = append(roots, root)
+		}
+	}
+	return roots
 }
 
 // below are the approved projects, in whichever worktree that was, in the directories in which Claude Code was started and

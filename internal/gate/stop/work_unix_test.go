@@ -1377,6 +1377,40 @@ func TestE5WorkInARepositoryWithinAnotherProject(t *testing.T) {
 	}
 }
 
+// Claude Code may be started in a submodule or a clone, which is no project itself.
+func TestE5AClientThatWasStartedInARepositoryWithinAProject(t *testing.T) {
+	t.Parallel()
+	for kind, blocks := range map[string]bool{"submodule": true, "clone": true, "ignored": false} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.config(strings.Replace(untilGood, "! -e red", "! -e lib/broken", 1))
+			s.approve()
+			if kind == "submodule" {
+				s.submodule()
+			} else {
+				gittest.At(t, s.root).Write("lib/f", "")
+				gittest.At(t, s.path("lib")).Git("init", "-q")
+			}
+			if kind == "ignored" {
+				write(t, s.path(".gitignore"), "gauntlet_logs\nlib/\n")
+			}
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.path("lib"))
+			stand := fields{"cwd": s.path("lib")}
+
+			s.call(hook.SessionStart, merge(stand, fields{"source": "startup"}))
+			write(t, s.path("lib/broken"), "the person's")
+			s.prompt("what is this?", stand)
+			wantAllow(t, s.stop(stand))
+			s.prompt("do it", stand)
+			write(t, s.path("lib/g"), "by the shell")
+			if r := s.stop(stand); r.blocks() != blocks {
+				t.Errorf("blocked %t, want %t: %s", r.blocks(), blocks, r.Stdout)
+			}
+		})
+	}
+}
+
 // Packages of a repository may be approved each on its own.
 func TestE5WorkInAPackageByCommands(t *testing.T) {
 	t.Parallel()
