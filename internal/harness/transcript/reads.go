@@ -16,10 +16,12 @@ import (
 // bash is Claude Code's own shell.
 const bash = "Bash"
 
-// readers are Claude Code's tools that change no file, start no program and give no other agent work.
+// readers are Claude Code's tools that change no file of a project, start no program and give no other agent work: those of
+// 2.1.325 and of older ones. A task list is the agent's notes; who takes a task from it is an agent that was started by a call.
 var readers = []string{
-	"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "NotebookRead", "Read", "TodoWrite", "ToolSearch",
-	"WebFetch", "WebSearch",
+	"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "LSP", "ListAgents", "ListMcpResourcesTool",
+	"NotebookRead", "Read", "ReadMcpResourceDirTool", "ReadMcpResourceTool", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
+	"TodoWrite", "ToolSearch", "WaitForMcpServers", "WebFetch", "WebSearch",
 }
 
 // OnlyReads reports whether the agent has called no tool from a place in a transcript on but those that only read, and a shell
