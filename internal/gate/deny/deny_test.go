@@ -150,6 +150,7 @@ func TestIssue19EveryFileOfACallCounts(t *testing.T) {
 		{"mcp__fs__rename", map[string]any{"old_path": "x", "new_path": "go.sum"}},
 		{"mcp__fs__remove", map[string]any{"path": []string{"x", "go.sum"}}},
 		{"mcp__fs__remove", map[string]any{"paths": []string{"x", "go.sum"}}},
+		{"mcp__ide__apply_edit", map[string]any{"uri": "file://" + filepath.ToSlash(root) + "/src/go.sum"}},
 		{"mcp__fs__write_files", map[string]any{"files": []any{map[string]string{"path": "x"}, map[string]string{"path": "go.sum", "content": "y"}}}},
 	} {
 		if v := (Keeper{}).Judge(t.Context(), callOf(t, root, rules, test.tool, test.input)); !v.Blocks() {

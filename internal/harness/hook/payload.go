@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -240,14 +241,57 @@ func namesFolder(key string) bool {
 	return false
 }
 
+// namesURI reports whether a field of a tool's input is an address, which may be a file's: editors and language servers name
+// files so.
+func namesURI(key string) bool {
+	key = strings.TrimSuffix(plainKey(key), "s")
+	return strings.HasSuffix(key, "uri") || strings.HasSuffix(key, "url")
+}
+
 // plainKey is a field's name, however it is written.
 func plainKey(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
 }
 
-// Files are the paths of the files that the call names, in lists and objects, too. A field that is something
-// else names none, and hides none of the others.
-func (u ToolUse) Files() []string { return textsIn(u.ToolInput, namesFile, false, 0) }
+// Files are the paths of the files that the call names, in lists and objects, too, as paths or as file: URIs. A field that is
+// something else names none, and hides none of the others.
+func (u ToolUse) Files() (files []string) {
+	for _, text := range textsIn(u.ToolInput, namesFile, false, 0) {
+		if path, is := pathOfURI(text); is {
+			text = path
+		}
+		files = append(files, text)
+	}
+	for _, text := range textsIn(u.ToolInput, namesURI, false, 0) {
+		if path, is := pathOfURI(text); is {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// pathOfURI is the path of a file: URI, with whatever host: only this machine's files are anybody's here. On Windows the path
+// begins behind the slash, with a drive.
+func pathOfURI(text string) (path string, is bool) {
+	const scheme = "file:"
+	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
+		return "", false
+	}
+	path = text[len(scheme):]
+	if rest, found := strings.CutPrefix(path, "//"); found {
+		path = rest[max(0, strings.IndexByte(rest, '/')):]
+	}
+	if !strings.HasPrefix(path, "/") {
+		return "", false
+	}
+	if unescaped, err := url.PathUnescape(path); err == nil {
+		path = unescaped
+	}
+	if len(path) > 2 && path[2] == ':' {
+		path = path[1:]
+	}
+	return path, true
+}
 
 // Commands is what the call has a shell or an interpreter run, in lists and objects, too, with the files and folders that it
 // names beside: lines, or words of one. It is empty where the tool runs nothing.

@@ -394,6 +394,20 @@ func TestIssue19FilesOfAToolCall(t *testing.T) {
 	}
 }
 
+// Tools of editors and language servers name files by their URIs.
+func TestE5FilesAreNamedByURIs(t *testing.T) {
+	for input, want := range map[string][]string{
+		`{"uri":"file:///w/a%20b"}`: {"/w/a b"},
+		`{"path":"FILE://localhost/w/a","documentUri":"file:/w/b","uris":["file:///c:/d"]}`:      {"/w/a", "/w/b", "c:/d"},
+		`{"documentChanges":[{"textDocument":{"uri":"file:///w/100%"},"edits":[]}]}`:             {"/w/100%"},
+		`{"uri":"https://example.com/file:///a","file_url":"file://","url":"a","path":"file:a"}`: {"file:a"},
+	} {
+		if got := (ToolUse{ToolInput: json.RawMessage(input)}).Files(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", input, got, want)
+		}
+	}
+}
+
 // Tools of MCP servers have names of their own for what names a file.
 func TestIssue19FieldsThatNameFiles(t *testing.T) {
 	for _, key := range []string{
