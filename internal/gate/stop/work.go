@@ -35,7 +35,7 @@ func (c *call) follow(ctx context.Context, payload hook.Payload, root string) *f
 	}
 	working := atWork(payload)
 	news := payload.Event() == hook.SessionStart || // a fork begins so, under the old id
-		session != nil && (working && session.Judged || stranger != "" && !slices.Contains(session.Strange, stranger))
+		session != nil && (isCleared(payload) || working && session.Judged || stranger != "" && !slices.Contains(session.Strange, stranger))
 	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
 		return session
 	}
@@ -46,6 +46,13 @@ func (c *call) follow(ctx context.Context, payload hook.Payload, root string) *f
 		s.Stray(stranger)
 		s.Judged = s.Judged && !working
 	})
+}
+
+// isCleared reports whether a session ends by /clear: it is to be the latest one of its project, from which the next one goes on
+// where no client is known.
+func isCleared(payload hook.Payload) bool {
+	p, is := payload.(*hook.SessionEndPayload)
+	return is && p.Reason == "clear"
 }
 
 // update changes what is known of the session of a call in the project at root, and gives

@@ -814,15 +814,37 @@ func TestE13AResumedSessionIsTheLatest(t *testing.T) {
 	s := newWork(t)
 	for i, id := range []string{"s1", "s2"} {
 		s.prompt("do it", fields{"session_id": id})
-		sum := sha256.Sum256([]byte(id))
-		then := time.Now().Add(time.Duration(i-2) * time.Hour)
-		check(t, os.Chtimes(filepath.Join(s.state, "sessions", hex.EncodeToString(sum[:12])+".json"), then, then))
+		s.backdate(id, time.Duration(2-i)*time.Hour)
 	}
 	s.call(hook.SessionStart, fields{"session_id": "s1", "source": "resume"})
 	s.call(hook.SessionStart, fields{"session_id": "s3", "source": "clear"})
 	if got := footprint.NewStore(s.state).Load("s3").Origin; got != "s1" {
 		t.Errorf("it goes on from %s", got)
 	}
+}
+
+// Where no client is known, a conversation goes on from the one that was cleared, and not from that of another terminal.
+func TestE13AClearedSessionIsTheLatest(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	for i, id := range []string{"s1", "s2"} {
+		s.prompt("do it", fields{"session_id": id})
+		s.backdate(id, time.Duration(2-i)*time.Hour)
+	}
+	s.call(hook.SessionEnd, fields{"session_id": "s1", "reason": "clear"})
+	s.call(hook.SessionEnd, fields{"session_id": "s2", "reason": "other"})
+	s.call(hook.SessionStart, fields{"session_id": "s3", "source": "clear"})
+	if got := footprint.NewStore(s.state).Load("s3").Origin; got != "s1" {
+		t.Errorf("it goes on from %s", got)
+	}
+}
+
+// backdate makes a session one that was last heard of so long ago.
+func (s *scene) backdate(id string, ago time.Duration) {
+	s.t.Helper()
+	sum := sha256.Sum256([]byte(id))
+	then := time.Now().Add(-ago)
+	check(s.t, os.Chtimes(filepath.Join(s.state, "sessions", hex.EncodeToString(sum[:12])+".json"), then, then))
 }
 
 // The baseline moves; where the session began in the reflog does not.
