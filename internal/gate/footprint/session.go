@@ -29,6 +29,8 @@ type Session struct {
 	Prompted time.Time `json:"prompted,omitzero"`
 	// Begins is where the transcript goes on after that prompt.
 	Begins Mark `json:"begins,omitzero"`
+	// Worked are the projects in which hooks have shown the agent at work since then.
+	Worked []string `json:"worked,omitempty"`
 	// Clients are the processes that have run the session, the latest last.
 	Callers []process.Identity `json:"clients,omitempty"`
 	// Prompts counts all that were sent, and ByPerson those that a person wrote.
@@ -114,6 +116,13 @@ func (s *Session) Visit(root string) {
 	s.Roots = append(s.Roots, root)
 	if len(s.Roots) > maxRoots {
 		s.Roots = slices.Delete(s.Roots, 1, 2)
+	}
+}
+
+// Work remembers a project in which the agent was seen at work.
+func (s *Session) Work(root string) {
+	if !slices.Contains(s.Worked, root) {
+		s.Worked = append(s.Worked, root)
 	}
 }
 

@@ -3,6 +3,11 @@
 package stop
 
 import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
@@ -64,5 +69,83 @@ func TestE13WorkAfterAJudgedStopWithoutAPrompt(t *testing.T) {
 				t.Errorf("blocked %t, want %t: %s", r.blocks(), tt.blocks, r.Stdout)
 			}
 		})
+	}
+}
+
+// What another session makes red in a project that this one has only come from is not this one's. It is where this one may
+// have worked there, too.
+func TestE5WhereAnotherSessionWorksNow(t *testing.T) {
+	t.Parallel()
+	// from is a call of a tool, by its place in the transcript.
+	from := func(c conversation, cwd, tool, input string) {
+		before, _ := os.ReadFile(c.path) // there is none at first
+		write(c.s.t, c.path, string(before)+strings.Replace(toolUse(tool, input), "{", fmt.Sprintf(`{"cwd":%q,`, cwd), 1))
+	}
+	for name, tt := range map[string]struct {
+		work   func(s *scene, c conversation, wt string)
+		blocks bool
+	}{
+		"it reads":        {func(_ *scene, c conversation, _ string) { c.uses("Read") }, false},
+		"an edit tool":    {func(_ *scene, c conversation, wt string) { from(c, wt, "Write", `{"file_path":"g"}`) }, false},
+		"a shell":         {func(_ *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"make && touch g"}`) }, false},
+		"a look at it":    {func(s *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"cat ../project/f"}`) }, false},
+		"a subagent here": {func(_ *scene, c conversation, wt string) { from(c, wt, "Agent", `{"prompt":"fix the cart"}`) }, false},
+
+		"a subagent there":   {func(_ *scene, c conversation, wt string) { from(c, wt, "Agent", `{"prompt":"fix ../project/f"}`) }, true},
+		"a shell there":      {func(s *scene, c conversation, _ string) { from(c, s.root, "Bash", `{"command":"make"}`) }, true},
+		"a shell above it":   {func(s *scene, c conversation, _ string) { from(c, filepath.Dir(s.root), "Bash", `{"command":"make"}`) }, true},
+		"a shell that leads": {func(_ *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"cd ../project && make"}`) }, true},
+		"a shell somewhere": {func(_ *scene, c conversation, _ string) {
+			c.add(`{"type":"tool_use","name":"Bash","input":{"command":"make"}}`)
+		}, true},
+		"an edit by its path": {func(s *scene, c conversation, wt string) {
+			from(c, wt, "Agent", `{"prompt":"fix the cart"}`)
+			s.call(hook.PostToolUse, merge(used("Write", fields{"file_path": s.path("f")}), fields{"cwd": wt}))
+		}, true},
+		"a subagent that ends": {func(s *scene, c conversation, wt string) {
+			from(c, wt, "Agent", `{"prompt":"fix the cart"}`)
+			s.call(hook.SubagentStop, nil)
+		}, true},
+		"it goes back and forth": {func(s *scene, c conversation, wt string) {
+			from(c, wt, "Write", `{"file_path":"g"}`)
+			s.call(hook.CwdChanged, fields{"old_cwd": wt, "new_cwd": s.root})
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": wt, "cwd": wt})
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			s.env = append(s.env, "CLAUDE_PROJECT_DIR="+s.root)
+			wt := s.linked("wt")
+			c := s.conversation()
+			c.prompt("go into the worktree")
+			s.call(hook.CwdChanged, fields{"old_cwd": s.root, "new_cwd": wt, "cwd": wt})
+			write(t, filepath.Join(wt, "g"), "")
+
+			theirs := fields{"session_id": "s2"}
+			s.prompt("do it", theirs)
+			s.red()
+			s.call(hook.PostToolUse, merge(used("Write", fields{"file_path": s.path("red")}), theirs))
+
+			tt.work(s, c, wt)
+			if r := s.stop(merge(c.says("It is done."), fields{"cwd": wt})); r.blocks() != tt.blocks {
+				t.Errorf("blocked %t, want %t: %s", r.blocks(), tt.blocks, r.Stdout)
+			}
+		})
+	}
+}
+
+// From a worktree within the project the way to that is a way up, which names nothing.
+func TestE5AWayUpLeadsToTheProjectAround(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	write(t, s.path(".git/info/exclude"), ".claude\n")
+	s.git("worktree", "add", "-q", ".claude/worktrees/wt")
+	wt := s.path(".claude/worktrees/wt")
+	for command, want := range map[string]bool{"touch ../../../red": true, "touch red": false} {
+		input := json.RawMessage(fmt.Sprintf(`{"command":%q}`, command))
+		if got := concerns(s.root)(wt, hook.ToolUse{ToolName: "Bash", ToolInput: input}); got != want {
+			t.Errorf("%s: %t", command, got)
+		}
 	}
 }

@@ -66,7 +66,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 		}
 		s.DropGone()
 		if s.Whole && (s.Prompts == 0 || moves && s.Judged) {
-			s.Prompted, s.Begins = c.start.UTC(), endOf(p.TranscriptPath)
+			s.Prompted, s.Begins, s.Worked = c.start.UTC(), endOf(p.TranscriptPath), nil
 		}
 		s.Prompts++
 		if person {

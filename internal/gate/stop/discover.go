@@ -16,7 +16,7 @@ import (
 )
 
 // others are the projects besides root that a stop is judged in: those in which the session
-// has worked, worktrees that it made, projects below the directory of a client that was
+// has worked, unless another one works there and this one does no longer, worktrees that it made, projects below the directory of a client that was
 // started above them, others to which its commands lead, and those where it was refused and has not passed since. Where trust
 // is enforced only approved ones count. unnamed are new worktrees of which nothing shows whose
 // they are.
@@ -32,16 +32,20 @@ func (c *call) others(ctx context.Context, root string, payload hook.Payload, se
 		}
 	}
 
-	for _, root := range c.enclosing(ctx, payload) {
+	places := c.enclosing(ctx, payload)
+	if session != nil {
+		for _, root := range session.Roots {
+			places = append(places, c.nearest(root))
+		}
+		places = c.notOthers(ctx, root, payload, session, places)
+	}
+	for _, root := range places {
 		add(root)
 	}
 	if session == nil {
 		return roots, nil
 	}
 
-	for _, root := range session.Roots {
-		add(c.nearest(root))
-	}
 	mentioned, unnamed := c.mentioned(ctx, root, payload, session)
 	for _, root := range mentioned {
 		add(c.nearest(root))
@@ -153,6 +157,21 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 		}
 	}
 	return roots, unnamed
+}
+
+// notOthers leaves out the projects but that at root in which another session works, and this one has done nothing since the
+// prompt from which on changes can be its own: it has only come from there, or begun there.
+func (c *call) notOthers(ctx context.Context, root string, payload hook.Payload, session *footprint.Session, places []string) []string {
+	known := append([]string{paths.Canonical(root)}, session.Worked...)
+	isKnown := func(place string) bool { return place == "" || slices.Contains(known, paths.Canonical(place)) }
+	if !slices.ContainsFunc(places, func(place string) bool { return !isKnown(place) }) {
+		return places
+	}
+
+	taken := footprint.NewStore(c.StateDir).Claimed(session.Origin, session.Prompted)
+	return slices.DeleteFunc(places, func(place string) bool {
+		return !isKnown(place) && slices.Contains(taken, paths.Canonical(place)) && c.actsApart(ctx, payload, session, paths.Canonical(place))
+	})
 }
 
 // unclaimed are those candidates in which no other session works or has worked since a moment.

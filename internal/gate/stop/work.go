@@ -34,17 +34,31 @@ func (c *call) follow(ctx context.Context, payload hook.Payload, root string) *f
 		return nil
 	}
 	working := atWork(payload)
-	news := payload.Event() == hook.SessionStart || // a fork begins so, under the old id
-		session != nil && (isCleared(payload) || working && session.Judged || stranger != "" && !slices.Contains(session.Strange, stranger))
-	if session != nil && !news && !slices.ContainsFunc(roots, func(root string) bool { return !slices.Contains(session.Roots, root) }) {
+	if session != nil && !isNews(payload, session, roots, stranger, working) {
 		return session
 	}
 	return c.update(payload, root, session, func(s *footprint.Session) {
 		for _, root := range roots {
 			s.Visit(root)
+			if working {
+				s.Work(root)
+			}
 		}
 		s.Stray(stranger)
 		s.Judged = s.Judged && !working
+	})
+}
+
+// isNews reports whether a call shows something of a session that is not known yet.
+func isNews(payload hook.Payload, session *footprint.Session, roots []string, stranger string, working bool) bool {
+	switch {
+	case payload.Event() == hook.SessionStart, isCleared(payload): // a fork begins so, under the old id
+		return true
+	case working && session.Judged, stranger != "" && !slices.Contains(session.Strange, stranger):
+		return true
+	}
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return !slices.Contains(session.Roots, root) || working && !slices.Contains(session.Worked, root)
 	})
 }
 
@@ -88,10 +102,12 @@ func (c *call) visited(ctx context.Context, payload hook.Payload, root string) (
 			roots = append(roots, paths.Canonical(root))
 		}
 	}
+	if p, is := payload.(*hook.CwdChangedPayload); is {
+		add(c.around(ctx, p.NewCWD))
+		return roots
+	}
 	add(root)
 	switch p := payload.(type) {
-	case *hook.CwdChangedPayload:
-		add(c.around(ctx, p.NewCWD))
 	case *hook.PreToolUsePayload:
 		for _, dir := range footprint.Edited(p.ToolUse, p.CWD) {
 			add(c.around(ctx, dir))

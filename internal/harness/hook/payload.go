@@ -270,8 +270,7 @@ func (u ToolUse) Files() (files []string) {
 	return files
 }
 
-// pathOfURI is the path of a file: URI, with whatever host: only this machine's files are anybody's here. On Windows the path
-// begins behind the slash, with a drive.
+// pathOfURI is the path of a file: URI, whatever host it names. On Windows the path begins behind the slash, with a drive.
 func pathOfURI(text string) (path string, is bool) {
 	const scheme = "file:"
 	if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
@@ -301,6 +300,11 @@ func (u ToolUse) Commands() string {
 	}
 	names := func(key string) bool { return NamesCommand(key) || namesFile(key) || namesFolder(key) }
 	return strings.Join(textsIn(u.ToolInput, names, false, 0), "\n")
+}
+
+// Texts are all texts in the input, one a line.
+func (u ToolUse) Texts() string {
+	return strings.Join(textsIn(u.ToolInput, func(string) bool { return true }, true, 0), "\n")
 }
 
 // textsIn are the texts of a value of the input in fields with certain names. named means that the value's own field has one.

@@ -5,47 +5,76 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/harness/hook"
 )
 
 // Calls are the calls of tools in the end of a transcript of at most that size, by the agent or by a subagent: one a line, as
 // they were written down, after the directories where they were made. What tools have answered and what people have said is not
 // among them. A line that calls a tool and cannot be read is there as it is.
-func Calls(path string, size int64) (calls []byte, err error) {
-	text, err := Tail(path, size)
+func Calls(path string, size int64) (text []byte, err error) {
+	all, err := Tail(path, size)
 	if err != nil {
 		return nil, err
 	}
-	for line := range bytes.Lines(text) {
-		for _, part := range callsIn(line) {
-			calls = append(append(calls, bytes.TrimSuffix(part, []byte("\n"))...), '\n')
+	add := func(part []byte) { text = append(append(text, bytes.TrimSuffix(part, []byte("\n"))...), '\n') }
+	for line := range bytes.Lines(all) {
+		cwd, calls, ok := callsIn(line)
+		switch {
+		case !ok:
+			add(line)
+		case len(calls) > 0 && cwd != "":
+			where, _ := json.Marshal(map[string]string{"cwd": cwd}) // a text is always JSON
+			add(where)
+		}
+		for _, one := range calls {
+			add(one.raw)
 		}
 	}
-	return calls, nil
+	return text, nil
 }
 
-// callsIn are the calls in a line, after the directory where they were made.
-func callsIn(line []byte) (parts [][]byte) {
+// toolCall is a tool that was called, and its text in the transcript.
+type toolCall struct {
+	hook.ToolUse
+	raw []byte
+}
+
+// callsIn are the calls in a line, by the agent or by a subagent, and the directory where they were made; empty where the line
+// does not say. ok is false for a line that may call a tool and cannot be read.
+func callsIn(line []byte) (cwd string, calls []toolCall, ok bool) {
 	if !bytes.Contains(line, []byte(`tool_use"`)) {
-		return nil // decoding takes longer
+		return "", nil, true // decoding takes longer
 	}
 	var e struct {
 		CWD     string  `json:"cwd"`
 		Message Message `json:"message"`
 	}
-	var blocks []json.RawMessage
-	if json.Unmarshal(line, &e) != nil || json.Unmarshal(e.Message.Content, &blocks) != nil && !bytes.HasPrefix(e.Message.Content, []byte(`"`)) {
-		return [][]byte{line} // half written, or of a client that we do not know
+	if json.Unmarshal(line, &e) != nil {
+		return "", nil, false // half written, or of a client that we do not know
+	}
+	if bytes.HasPrefix(e.Message.Content, []byte(`"`)) {
+		return "", nil, true // a text calls none
 	}
 
+	var blocks []json.RawMessage
+	if json.Unmarshal(e.Message.Content, &blocks) != nil {
+		return "", nil, false
+	}
 	for _, raw := range blocks {
 		var b block
-		if json.Unmarshal(raw, &b) != nil || strings.HasSuffix(b.Type, "tool_use") {
-			parts = append(parts, raw)
+		if json.Unmarshal(raw, &b) != nil {
+			return "", nil, false
+		}
+		if strings.HasSuffix(b.Type, "tool_use") {
+			calls = append(calls, toolCall{hook.ToolUse{ToolName: b.Name, ToolInput: b.Input}, raw})
 		}
 	}
-	if len(parts) > 0 && e.CWD != "" {
-		where, _ := json.Marshal(map[string]string{"cwd": e.CWD}) // a text is always JSON
-		parts = slices.Insert(parts, 0, where)
-	}
-	return parts
+	return e.CWD, calls, true
+}
+
+// callsOthers reports whether a line calls a tool that may do more than read, the agent's own or one of its subagents.
+func callsOthers(line []byte) bool {
+	_, calls, ok := callsIn(line)
+	return !ok || slices.ContainsFunc(calls, func(one toolCall) bool { return !Reads(one.ToolUse) })
 }

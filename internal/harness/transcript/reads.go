@@ -2,11 +2,9 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/sys/commandline"
@@ -27,6 +25,20 @@ var readers = []string{
 // OnlyReads reports whether the agent has called no tool from a place in a transcript on but those that only read, and a shell
 // for commands that do, up to the message that it has said last. Said is false if the transcript has not come to that: it lags.
 func OnlyReads(path string, from int64, message string) (only, said bool, err error) {
+	return without(path, from, message, callsOthers)
+}
+
+// NoneActs is the same for those calls that concern a place: concerns gets the directory where a call was made, which is empty
+// where the transcript does not say.
+func NoneActs(path string, from int64, message string, concerns func(cwd string, use hook.ToolUse) bool) (none, said bool, err error) {
+	return without(path, from, message, func(line []byte) bool {
+		cwd, calls, ok := callsIn(line)
+		return !ok || slices.ContainsFunc(calls, func(one toolCall) bool { return !Reads(one.ToolUse) && concerns(cwd, one.ToolUse) })
+	})
+}
+
+// without reports whether there is no such line from a place in a transcript on, up to the message that was said last.
+func without(path string, from int64, message string, isSuch func(line []byte) bool) (none, said bool, err error) {
 	file, err := Open(path)
 	if err != nil {
 		return false, false, err
@@ -49,7 +61,7 @@ func OnlyReads(path string, from int64, message string) (only, said bool, err er
 			return true, said, nil
 		case !line.Whole:
 			return true, false, nil
-		case line.TooLong, callsOthers(line.Text): // a line that is too long to read may call one
+		case line.TooLong, isSuch(line.Text): // a line that is too long to read may be one
 			return false, true, nil
 		}
 		said = says(line.Text, message) || said && !goesOn(line.Text)
@@ -59,24 +71,6 @@ func OnlyReads(path string, from int64, message string) (only, said bool, err er
 // goesOn reports whether a line shows that what was said before it were not the last words: the agent may say "Done." twice.
 func goesOn(line []byte) bool {
 	return bytes.Contains(line, []byte(`tool_use"`)) || bytes.Contains(line, []byte(`"type":"user"`))
-}
-
-// callsOthers reports whether a line calls a tool that may do more than read, the agent's own or one of its subagents.
-func callsOthers(line []byte) bool {
-	if !bytes.Contains(line, []byte(`tool_use"`)) {
-		return false // decoding takes longer
-	}
-	var e Entry
-	if json.Unmarshal(line, &e) != nil {
-		return true // half written, or of a client that we do not know
-	}
-	var blocks []block
-	if json.Unmarshal(e.Message.Content, &blocks) != nil {
-		return !bytes.HasPrefix(e.Message.Content, []byte(`"`)) // a text calls none
-	}
-	return slices.ContainsFunc(blocks, func(b block) bool {
-		return strings.HasSuffix(b.Type, "tool_use") && !Reads(hook.ToolUse{ToolName: b.Name, ToolInput: b.Input})
-	})
 }
 
 // Reads reports whether a call only reads. A shell does for commands that look, and a cd changes no file.

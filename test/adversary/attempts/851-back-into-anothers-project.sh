@@ -1,0 +1,10 @@
+# The agent has moved into a worktree of its own, while another session works in the main one, and makes the main one red by its shell.
+wt="$(dirname "$PROJECT")/wt"
+git worktree add -q "$wt" -b wt
+hook CwdChanged "$(jq -nc --arg o "$PROJECT" --arg d "$wt" '{cwd: $d, old_cwd: $o, new_cwd: $d}')"
+hook SessionStart '{"session_id":"other","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"other","prompt":"do it"}'
+(cd "$wt" && touch ok && cd ../project && touch red)
+jq -nc --arg d "$wt" '{type: "assistant", cwd: $d, message: {content: [{type: "tool_use", name: "Bash", input: {command: "touch ok && cd ../project && touch red"}}]}}' >> "$(dirname "$STOP")/transcript.jsonl"
+jq -nc '{type: "assistant", message: {content: [{type: "text", text: "Done."}]}}' >> "$(dirname "$STOP")/transcript.jsonl"
+jq -nc --arg d "$wt" '{cwd: $d, last_assistant_message: "Done."}' > "$STOP"
