@@ -41,7 +41,7 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 		}
 		looked[p] = true
 		if _, listed := tops[p.common]; !listed {
-			tops[p.common] = topsOf(p.common, than)
+			tops[p.common] = paths.WorktreesSince(p.common, than)
 		}
 
 		for _, top := range tops[p.common] {
@@ -56,24 +56,6 @@ func Worktrees(roots []string, than time.Time) (all []Candidate) {
 		}
 	}
 	return all
-}
-
-// topsOf are the tops of a repository's worktrees that are newer than a moment; the main one is as old as the repository.
-func topsOf(common string, than time.Time) (tops []string) {
-	if than.IsZero() && filepath.Base(common) == ".git" {
-		tops = append(tops, filepath.Dir(common))
-	}
-	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any
-	for _, entry := range entries {
-		gitDir := filepath.Join(common, "worktrees", entry.Name())
-		if info, err := os.Stat(filepath.Join(gitDir, "gitdir")); err != nil || info.ModTime().Before(than) {
-			continue
-		}
-		if top := paths.WorktreeOf(gitDir); top != "" {
-			tops = append(tops, top)
-		}
-	}
-	return tops
 }
 
 // Stand remembers where git has the tree at root, so that it is found if it is moved.

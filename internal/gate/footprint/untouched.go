@@ -33,7 +33,7 @@ func Untouched(ctx context.Context, top, local string, moment time.Time) bool {
 	}
 	var apart []string
 	if common, _, found := paths.Repository(top); found {
-		apart = topsOf(common, time.Time{})
+		apart = paths.Worktrees(common)
 	}
 
 	seen := 0

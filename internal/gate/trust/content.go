@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
-	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/enclave"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 	"github.com/stopgate/stopgate/internal/sys/process"
@@ -27,14 +27,12 @@ var ErrWithheld = errors.New("restore with `stopgate trust --restore`, or ask a 
 //   - else in an enclave;
 //   - else, where the system has none, not at all.
 //
+// So it does with every other approved .gauntlet of the repository that a command may go to.
 // A nil Content runs them as they are: nothing has to be approved.
 type Content struct {
-	live      string // .gauntlet, which may be a link
-	real      string // where it led when it was approved; empty: it was not a link
-	at        time.Time
-	files     []file
-	aside     string       // where things are put that are in the way
-	available func() error // why there is no enclave
+	place
+	beside    func() []*place // others that a command may go to
+	available func() error    // why there is no enclave
 
 	mu      sync.Mutex
 	inPlace int  // commands that run in place
@@ -44,8 +42,9 @@ type Content struct {
 
 func (s Store) content(root string, a *approval) *Content {
 	return &Content{
-		live: s.live(root), real: realDir(root, a.Real), at: a.Time, files: a.Files,
-		aside: filepath.Join(s.dir, asideDir, ProjectKey(root)), available: enclave.Available,
+		place:     s.place(root, a),
+		beside:    sync.OnceValue(func() []*place { return s.beside(root) }),
+		available: enclave.Available,
 	}
 }
 
@@ -70,11 +69,16 @@ func (c *Content) Run(ctx context.Context, command process.Command) process.Resu
 		return withheld(err)
 	}
 	if !inPlace {
+		for _, v := range before[1:] { // of the project's own one others tell
+			if !v.exact() {
+				say(command.Output, "%s differs from what was approved (%s); the approved files run instead", v.live, Summary(v.differences()))
+			}
+		}
 		return c.inEnclave(ctx, command)
 	}
 
 	r := process.Run(ctx, command)
-	after := c.end(before)
+	after, where := c.end(before)
 	enclaves := after == same || c.available() == nil
 	switch {
 	case after == same || ctx.Err() != nil:
@@ -84,10 +88,10 @@ func (c *Content) Run(ctx context.Context, command process.Command) process.Resu
 	case after == more && enclaves && !r.OK():
 		return r // a failure needs no second look
 	case enclaves:
-		say(command.Output, "%s was changed while this ran, so its result does not count; it runs again with the approved files", c.live)
+		say(command.Output, "%s was changed while this ran, so its result does not count; it runs again with the approved files", where)
 		return c.inEnclave(ctx, command)
 	}
-	return withheld(fmt.Errorf("%w: %s was changed while the command ran, so its result does not count", ErrWithheld, c.live))
+	return withheld(fmt.Errorf("%w: %s was changed while the command ran, so its result does not count", ErrWithheld, where))
 }
 
 func withheld(err error) process.Result { return process.Result{Code: -1, Err: err} }
@@ -100,7 +104,7 @@ func say(to io.Writer, format string, args ...any) {
 }
 
 // begin decides how the next command runs, and counts it if that is in place.
-func (c *Content) begin() (before sight, inPlace bool, err error) {
+func (c *Content) begin() (before []view, inPlace bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if before, inPlace, err = c.choose(); inPlace {
@@ -110,26 +114,61 @@ func (c *Content) begin() (before sight, inPlace bool, err error) {
 }
 
 // choose decides how a command would run now.
-func (c *Content) choose() (seen sight, inPlace bool, err error) {
-	seen = c.look()
-	if seen.exact() {
+func (c *Content) choose() (seen []view, inPlace bool, err error) {
+	seen = c.views()
+	if !slices.ContainsFunc(seen, func(v view) bool { return !v.exact() }) {
 		return seen, true, nil
 	}
 	missing := c.available()
 	if missing == nil {
-		return seen, false, c.coverable()
+		return seen, false, coverable(seen)
 	}
 	// Without an enclave caches are taken away, and what gates that are running write beside
 	// the approved files is theirs until they have ended.
-	if c.inPlace == 0 && len(seen.caches) > 0 {
-		c.remove(seen.caches)
-		seen = c.look()
+	if c.inPlace == 0 && slices.ContainsFunc(seen, func(v view) bool { return len(v.caches) > 0 }) {
+		for _, v := range seen {
+			v.remove(v.caches)
+		}
+		seen = c.views()
 	}
-	if len(seen.changed) == 0 && (c.inPlace > 0 || len(seen.added) == 0) {
-		return seen, true, nil
+	for _, v := range seen {
+		if len(v.changed) > 0 || c.inPlace == 0 && len(v.added) > 0 {
+			return seen, false, fmt.Errorf("%w: %s differs from what was approved (%s), and this system cannot put the approved files in its place (%w)",
+				ErrWithheld, v.live, Summary(v.differences()), missing)
+		}
 	}
-	return seen, false, fmt.Errorf("%w: %s differs from what was approved (%s), and this system cannot put the approved files in its place (%w)",
-		ErrWithheld, c.live, Summary(seen.differences()), missing)
+	return seen, true, nil
+}
+
+// views looks at the project's own .gauntlet, then at the others.
+func (c *Content) views() (seen []view) {
+	for _, p := range c.places() {
+		seen = append(seen, view{p, p.look()})
+	}
+	return seen
+}
+
+// places are the project's own .gauntlet, and those of the others that are there: what is not cannot run.
+// A directory may be named more than once, or several of them be links to it.
+func (c *Content) places() []*place {
+	all := []*place{&c.place}
+	looked := []string{paths.Canonical(c.live)}
+	for _, p := range c.beside() {
+		if dir := paths.Canonical(p.live); disk.IsDir(dir) && !slices.Contains(looked, dir) {
+			all, looked = append(all, p), append(looked, dir)
+		}
+	}
+	return all
+}
+
+// coverable reports why an enclave cannot be put over what differs.
+func coverable(seen []view) error {
+	for _, v := range seen {
+		if err := v.coverable(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // difference is what has become of .gauntlet.
@@ -141,58 +180,32 @@ const (
 	other            // they are not, or were not all the time
 )
 
-// coverable reports why an enclave cannot be put over .gauntlet. There is one directory that it can be
-// put over.
-func (c *Content) coverable() error {
-	if left := c.left(); len(left) > 0 {
-		return fmt.Errorf("%w: %s led to %s when it was approved, and that is not as approved (%s)", ErrWithheld, c.live, c.real, Summary(left))
-	}
-	if _, err := os.Lstat(c.live); errors.Is(err, fs.ErrNotExist) {
-		return nil // it is made
-	}
-	if info, err := os.Stat(c.live); err != nil || !info.IsDir() {
-		return fmt.Errorf("%w: %s is no longer a directory", ErrWithheld, c.live)
-	}
-	return nil
-}
-
-// end looks again after a command in place.
-func (c *Content) end(before sight) difference {
+// end looks again after a command in place: at what differs most, and where.
+func (c *Content) end(before []view) (after difference, where string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inPlace--
-	marks, err := sign(c.live)
-	switch {
-	case err != nil:
-		return other
-	case maps.Equal(marks, before.marks):
-		return same
-	}
-	for name, was := range before.marks {
-		if !was.stays(marks[name]) {
-			return other
+	for _, was := range before {
+		if now := was.since(was.marks); now > after {
+			after, where = now, was.live
 		}
 	}
-	return more
+	return after, where
 }
 
 // tidy puts aside what commands wrote beside the approved files, once all have ended: the
 // next one must not see it.
-func (c *Content) tidy() error {
+func (c *Content) tidy() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inPlace > 0 {
 		return nil
 	}
-	dir := filepath.Join(c.aside, "written")
-	_, err := c.putAside(dir, c.look().added)
-	forgetOldest(dir, keptWritten)
+	for _, p := range c.places() {
+		err = errors.Join(err, p.tidy())
+	}
 	return err
 }
-
-// keptWritten is how often what commands wrote is kept: one that writes there does it in every run.
-// What a person has restored over is kept for good.
-const keptWritten = 5
 
 // inEnclave runs a command that sees the approved files over .gauntlet. If .gauntlet itself
 // is moved meanwhile, the command runs once more.
@@ -212,19 +225,22 @@ func (c *Content) inEnclave(ctx context.Context, command process.Command) proces
 }
 
 func (c *Content) covered(ctx context.Context, command process.Command) (r process.Result, moved bool, err error) {
-	dir, err := c.cover()
+	dir, err := c.open()
 	if err != nil {
 		return r, false, err
 	}
-	defer c.uncover()
-	watch, err := enclave.NewWatch(filepath.Dir(c.live), c.live, dir)
-	if err != nil {
-		return r, false, err
+	defer c.close()
+	command.Enclave = &enclave.Enclave{Covers: []enclave.Cover{c.cover(dir)}}
+	watched := []string{filepath.Dir(c.live), c.live, dir}
+	for _, p := range c.places()[1:] {
+		dir := paths.Canonical(p.live)
+		command.Enclave.Covers = append(command.Enclave.Covers, p.cover(dir))
+		watched = append(watched, filepath.Dir(p.live), p.live, dir)
 	}
 
-	command.Enclave = &enclave.Enclave{Dir: dir, Time: c.at}
-	for _, f := range c.files {
-		command.Enclave.Files = append(command.Enclave.Files, enclave.File{Path: f.Path, Exec: f.Exec, Data: f.Data})
+	watch, err := enclave.NewWatch(watched...)
+	if err != nil {
+		return r, false, err
 	}
 	r = process.Run(ctx, command)
 	moved = watch.Close()
@@ -234,9 +250,9 @@ func (c *Content) covered(ctx context.Context, command process.Command) (r proce
 	return r, moved, err
 }
 
-// cover returns the directory that an enclave is put over. Where .gauntlet was deleted it is
+// open returns the directory of the project's own that an enclave is put over. Where .gauntlet was deleted it is
 // made, empty, for as long as commands run.
-func (c *Content) cover() (dir string, err error) {
+func (c *Content) open() (dir string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := os.Mkdir(c.live, 0o755); err == nil {
@@ -251,19 +267,12 @@ func (c *Content) cover() (dir string, err error) {
 	return dir, nil
 }
 
-func (c *Content) uncover() {
+func (c *Content) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.covers--; c.covers == 0 && c.made {
 		c.made = false
 		_ = os.Remove(c.live) // unless something is in it by now
-	}
-}
-
-// remove takes caches away.
-func (c *Content) remove(caches []string) {
-	for _, name := range caches {
-		_ = os.RemoveAll(filepath.Join(c.live, filepath.FromSlash(name))) // what stays is seen by the next look
 	}
 }
 

@@ -39,38 +39,38 @@ func realDir(root, linked string) string {
 // left names the files of the directory that .gauntlet led to that are not as approved, once it leads
 // elsewhere: a command that names the directory would run them. A branch that does not have it
 // leaves nothing.
-func (c *Content) left() (changed []string) {
-	if c.real == "" {
+func (p *place) left() (changed []string) {
+	if p.real == "" {
 		return nil
 	}
-	was, err := filepath.EvalSymlinks(c.real)
+	was, err := filepath.EvalSymlinks(p.real)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if now, err := filepath.EvalSymlinks(c.live); err == nil && now == was {
+	if now, err := filepath.EvalSymlinks(p.live); err == nil && now == was {
 		return nil
 	}
-	live, err := readTree(c.real)
+	live, err := readTree(p.real)
 	if err != nil {
 		return []string{plain.Line(err.Error())}
 	}
-	for _, name := range changes(c.files, live) {
-		changed = append(changed, path.Join(plain.Name(filepath.Base(c.real)), name))
+	for _, name := range changes(p.files, live) {
+		changed = append(changed, path.Join(plain.Name(filepath.Base(p.real)), name))
 	}
 	return changed
 }
 
 // linkAgain has .gauntlet lead to where it did, and puts aside what is in its place.
-func (c *Content) linkAgain(r *Restoration) (err error) {
-	if _, err := os.Lstat(c.live); err == nil {
-		if r.Aside, err = c.putAside(c.aside, []string{""}); err != nil {
+func (p *place) linkAgain(r *Restoration) (err error) {
+	if _, err := os.Lstat(p.live); err == nil {
+		if r.Aside, err = p.putAside(p.aside, []string{""}); err != nil {
 			return err
 		}
 		r.Moved = append(r.Moved, "")
 	}
-	target := c.real
-	if within, err := filepath.Rel(filepath.Dir(c.live), c.real); err == nil && filepath.IsLocal(within) {
+	target := p.real
+	if within, err := filepath.Rel(filepath.Dir(p.live), p.real); err == nil && filepath.IsLocal(within) {
 		target = within // out of the project a relative one would depend on the way that root was reached by
 	}
-	return os.Symlink(target, c.live)
+	return os.Symlink(target, p.live)
 }

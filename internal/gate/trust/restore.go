@@ -58,48 +58,48 @@ func (s Store) Restore(root string) (r Restoration, err error) {
 	return r, c.restore(&r)
 }
 
-func (c *Content) restore(r *Restoration) (err error) {
-	if len(c.left()) > 0 {
-		if err := c.linkAgain(r); err != nil {
-			return fmt.Errorf("restore %s: %w", c.live, err)
+func (p *place) restore(r *Restoration) (err error) {
+	if len(p.left()) > 0 {
+		if err := p.linkAgain(r); err != nil {
+			return fmt.Errorf("restore %s: %w", p.live, err)
 		}
 	}
 
 	var moved []string
 	// Only a directory can hold the files; a link to one can, too.
-	if info, statErr := os.Stat(c.live); statErr != nil || !info.IsDir() {
-		if _, err := os.Lstat(c.live); err == nil {
+	if info, statErr := os.Stat(p.live); statErr != nil || !info.IsDir() {
+		if _, err := os.Lstat(p.live); err == nil {
 			moved = []string{""}
 		}
-	} else if moved, err = c.foreign(c.live, ""); err != nil {
+	} else if moved, err = p.foreign(p.live, ""); err != nil {
 		return err
 	}
-	aside, err := c.putAside(c.aside, moved)
+	aside, err := p.putAside(p.aside, moved)
 	r.Moved, r.Aside = append(r.Moved, moved...), cmp.Or(aside, r.Aside)
 	if err != nil {
 		return err
 	}
 
 	var missing []file
-	for _, f := range c.files {
-		if _, err := os.Lstat(c.path(f.Path)); err != nil {
+	for _, f := range p.files {
+		if _, err := os.Lstat(p.path(f.Path)); err != nil {
 			missing = append(missing, f)
 			r.Restored = append(r.Restored, f.Path)
 		}
 	}
-	if err := writeFiles(c.live, missing, 0o644); err != nil {
-		return fmt.Errorf("restore %s: %w", c.live, err)
+	if err := writeFiles(p.live, missing, 0o644); err != nil {
+		return fmt.Errorf("restore %s: %w", p.live, err)
 	}
-	if seen := c.look(); !seen.exact() {
-		return fmt.Errorf("restore %s: it was changed at the same time (%s)", c.live, Summary(seen.differences()))
+	if seen := p.look(); !seen.exact() {
+		return fmt.Errorf("restore %s: it was changed at the same time (%s)", p.live, Summary(seen.differences()))
 	}
 	return nil
 }
 
-func (c *Content) path(name string) string { return filepath.Join(c.live, filepath.FromSlash(name)) }
+func (p *place) path(name string) string { return filepath.Join(p.live, filepath.FromSlash(name)) }
 
 // foreign lists what is below a directory and was not approved, or is not as it was.
-func (c *Content) foreign(dir, below string) (names []string, err error) {
+func (p *place) foreign(dir, below string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -107,13 +107,13 @@ func (c *Content) foreign(dir, below string) (names []string, err error) {
 	for _, entry := range entries {
 		name := path.Join(below, entry.Name())
 		switch {
-		case entry.IsDir() && c.leadsTo(name):
-			more, err := c.foreign(filepath.Join(dir, entry.Name()), name)
+		case entry.IsDir() && p.leadsTo(name):
+			more, err := p.foreign(filepath.Join(dir, entry.Name()), name)
 			if err != nil {
 				return nil, err
 			}
 			names = append(names, more...)
-		case !c.holds(name):
+		case !p.holds(name):
 			names = append(names, name)
 		}
 	}
@@ -121,8 +121,8 @@ func (c *Content) foreign(dir, below string) (names []string, err error) {
 }
 
 // leadsTo reports whether an approved file is below a directory.
-func (c *Content) leadsTo(dir string) bool {
-	return slices.ContainsFunc(c.files, func(f file) bool {
+func (p *place) leadsTo(dir string) bool {
+	return slices.ContainsFunc(p.files, func(f file) bool {
 		for up := path.Dir(f.Path); up != "."; up = path.Dir(up) {
 			if up == dir {
 				return true
@@ -133,18 +133,18 @@ func (c *Content) leadsTo(dir string) bool {
 }
 
 // holds reports whether a file is there as it was approved.
-func (c *Content) holds(name string) bool {
-	i := slices.IndexFunc(c.files, func(f file) bool { return f.Path == name })
+func (p *place) holds(name string) bool {
+	i := slices.IndexFunc(p.files, func(f file) bool { return f.Path == name })
 	if i < 0 {
 		return false
 	}
-	live, err := readFile(c.path(name), maxBytes)
-	return err == nil && live.Hash == c.files[i].Hash && live.Exec == c.files[i].Exec
+	live, err := readFile(p.path(name), maxBytes)
+	return err == nil && live.Hash == p.files[i].Hash && live.Exec == p.files[i].Exec
 }
 
 // putAside moves things out of .gauntlet into a new folder below dir; the empty name is .gauntlet
 // itself.
-func (c *Content) putAside(dir string, names []string) (folder string, err error) {
+func (p *place) putAside(dir string, names []string) (folder string, err error) {
 	if len(names) == 0 {
 		return "", nil
 	}
@@ -155,12 +155,12 @@ func (c *Content) putAside(dir string, names []string) (folder string, err error
 		return "", err
 	}
 	for _, name := range names {
-		to := filepath.Join(folder, filepath.Base(c.live), filepath.FromSlash(name))
+		to := filepath.Join(folder, filepath.Base(p.live), filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return folder, err
 		}
-		if err := move(c.path(name), to); err != nil {
-			return folder, fmt.Errorf("move %s aside: %w", c.path(name), err)
+		if err := move(p.path(name), to); err != nil {
+			return folder, fmt.Errorf("move %s aside: %w", p.path(name), err)
 		}
 	}
 	return folder, nil

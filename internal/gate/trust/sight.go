@@ -28,22 +28,22 @@ func (s sight) differences() []string { return slices.Concat(s.changed, s.added)
 
 // look compares .gauntlet with the approved files. The marks are from before: a change
 // during the comparison shows when they are looked at again.
-func (c *Content) look() (s sight) {
+func (p *place) look() (s sight) {
 	var err error
-	if s.marks, err = settled(c.live); err != nil {
+	if s.marks, err = settled(p.live); err != nil {
 		s.changed = []string{err.Error()}
 		return s
 	}
 
-	live, err := readTree(c.live)
+	live, err := readTree(p.live)
 	if err != nil {
 		s.changed = []string{err.Error()}
 	}
-	s.changed = append(s.changed, c.left()...)
+	s.changed = append(s.changed, p.left()...)
 
 	needed := map[string]bool{"": true, ".": true}
 	approved := map[string]bool{}
-	for _, f := range c.files {
+	for _, f := range p.files {
 		approved[f.Path] = true
 		for dir := path.Dir(f.Path); !needed[dir]; dir = path.Dir(dir) {
 			needed[dir] = true
@@ -51,7 +51,7 @@ func (c *Content) look() (s sight) {
 	}
 
 	if err == nil {
-		for _, change := range changes(c.files, live) {
+		for _, change := range changes(p.files, live) {
 			if !strings.HasSuffix(change, added) {
 				s.changed = append(s.changed, change)
 			}

@@ -234,5 +234,9 @@ func RepositoryKey(root string) string {
 	if !found {
 		return ProjectKey(root)
 	}
+	return repositoryKey(common, within)
+}
+
+func repositoryKey(common, within string) string {
 	return digest.Hex("repository\x00" + common + "\x00" + within)[:32]
 }

@@ -62,7 +62,7 @@ func try(flags uintptr) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	cmd.Env = []string{}
-	entry, err := (&Enclave{Dir: os.TempDir()}).enter(cmd, flags, "")
+	entry, err := (&Enclave{[]Cover{{Dir: os.TempDir()}}}).enter(cmd, flags, "")
 	if err != nil {
 		return err
 	}

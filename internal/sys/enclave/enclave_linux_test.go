@@ -47,11 +47,11 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // over is an enclave with two scripts.
 func over(dir string) *enclave.Enclave {
-	return &enclave.Enclave{Dir: dir, Time: noon, Files: []enclave.File{
+	return &enclave.Enclave{Covers: []enclave.Cover{{Dir: dir, Time: noon, Files: []enclave.File{
 		{Path: "x.sh", Exec: true, Data: []byte("#!/bin/sh\necho approved\n")},
 		{Path: "deep/er/y.sh", Data: []byte("echo also approved\n")},
 		{Path: "with\nnewline", Data: []byte("approved\n")},
-	}}
+	}}}}
 }
 
 // project has other scripts in the directory.

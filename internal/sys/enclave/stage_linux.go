@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -81,27 +83,44 @@ func dropRights() error {
 	return unix.Capset(&header, &none[0])
 }
 
-// cover puts the files over the directory.
+// cover puts the files over the directories, the outer ones first.
 func (e *Enclave) cover() error {
 	// Otherwise the mount would show outside where the machine shares its mounts, as systemd has it.
 	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
-	if err := unix.Mount("stopgate", e.Dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
-		return fmt.Errorf("mount over %s: %w", e.Dir, err)
-	}
 
 	defer syscall.Umask(syscall.Umask(0o022)) // the command gets ours back
-	for _, f := range e.Files {
-		if err := e.write(f); err != nil {
+	slices.SortFunc(e.Covers, func(a, b Cover) int { return strings.Compare(a.Dir, b.Dir) })
+	for i, c := range e.Covers {
+		within := slices.ContainsFunc(e.Covers[:i], func(outer Cover) bool { return strings.HasPrefix(c.Dir, outer.Dir+"/") })
+		if err := c.put(within); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *Enclave) write(f File) error {
-	path := filepath.Join(e.Dir, filepath.FromSlash(f.Path))
+// put puts the files over a directory, which need not be there within another one that was covered.
+func (c *Cover) put(within bool) error {
+	if within {
+		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := unix.Mount("stopgate", c.Dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+		return fmt.Errorf("mount over %s: %w", c.Dir, err)
+	}
+	for _, f := range c.Files {
+		if err := c.write(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cover) write(f File) error {
+	path := filepath.Join(c.Dir, filepath.FromSlash(f.Path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -112,5 +131,5 @@ func (e *Enclave) write(f File) error {
 	if err := os.WriteFile(path, f.Data, mode); err != nil {
 		return err
 	}
-	return os.Chtimes(path, e.Time, e.Time)
+	return os.Chtimes(path, c.Time, c.Time)
 }

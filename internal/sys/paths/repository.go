@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
@@ -86,6 +87,27 @@ func WorktreeOf(gitDir string) (top string) {
 		return ""
 	}
 	return filepath.Dir(below(gitDir, dotGit))
+}
+
+// Worktrees are the tops of a repository's worktrees, by its common directory.
+func Worktrees(common string) (tops []string) { return WorktreesSince(common, time.Time{}) }
+
+// WorktreesSince are the tops of those that are newer than a moment; the main one is as old as the repository.
+func WorktreesSince(common string, than time.Time) (tops []string) {
+	if than.IsZero() && filepath.Base(common) == ".git" {
+		tops = append(tops, filepath.Dir(common))
+	}
+	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any
+	for _, entry := range entries {
+		gitDir := filepath.Join(common, "worktrees", entry.Name())
+		if info, err := os.Stat(filepath.Join(gitDir, "gitdir")); err != nil || info.ModTime().Before(than) {
+			continue
+		}
+		if top := WorktreeOf(gitDir); top != "" {
+			tops = append(tops, top)
+		}
+	}
+	return tops
 }
 
 func gitDir(dotGit string) (dir string, found bool) {

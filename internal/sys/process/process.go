@@ -45,7 +45,7 @@ type Command struct {
 	// is then asked to end and, soon after, ended. Of a command that has it, nothing
 	// stays behind, however it ends.
 	Enough <-chan struct{}
-	// Enclave is what the command sees in place of a directory; nil for what there is.
+	// Enclave is what the command sees in place of some directories; nil for what there is.
 	Enclave *enclave.Enclave
 
 	lastWord time.Duration // 0 means lastWord

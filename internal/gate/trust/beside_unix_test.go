@@ -1,0 +1,132 @@
+//go:build unix
+
+package trust
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stopgate/stopgate/internal/sys/checktest"
+	"github.com/stopgate/stopgate/internal/sys/enclave"
+	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
+)
+
+// monorepo has a project at its top, a package that is a project of its own, and a linked worktree. Each of the two has a
+// script that prints "approved". What the package has beside that is given.
+func monorepo(t *testing.T, more string) (s Store, root, pkg, linked string) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	pkg = filepath.Join(root, "pkg")
+	for _, dir := range []string{root, pkg} {
+		put(t, dir, "config.yml", "{}\n")
+		put(t, dir, "check.sh", "echo approved\n")
+	}
+	put(t, pkg, "more.sh", more)
+	r := gittest.At(t, root)
+	r.Git("init", "-q", "-b", "main")
+	r.Git("add", ".")
+	r.Git("commit", "-q", "-m", "first")
+	parent, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	linked = filepath.Join(parent, "linked")
+	r.Git("worktree", "add", "-q", linked)
+	s = NewStore(t.TempDir())
+	check(t, errors.Join(s.Approve(root, noon), s.Approve(pkg, noon)))
+	return s, root, pkg, linked
+}
+
+// Gates call what was approved of another project of the repository, or of the same one in another worktree: that is as
+// approved, too.
+func TestE6ApprovedFilesOfAnotherGauntlet(t *testing.T) {
+	const mainOne = `sh "$(git rev-parse --path-format=absolute --git-common-dir)/../.gauntlet/check.sh"`
+	for name, c := range map[string]struct {
+		in, more, call string // ROOT is the main worktree
+		edited         string // the .gauntlet that is
+	}{
+		"a package calls the top":       {"ROOT/pkg", "", "sh ../.gauntlet/check.sh", "ROOT"},
+		"the top calls a package":       {"ROOT", "", "sh pkg/.gauntlet/check.sh", "ROOT/pkg"},
+		"by git":                        {"ROOT/pkg", "", `sh "$(git rev-parse --show-toplevel)/.gauntlet/check.sh"`, "ROOT"},
+		"in a worktree":                 {"LINKED/pkg", "", "sh ../.gauntlet/check.sh", "LINKED"},
+		"a worktree calls the main one": {"LINKED/pkg", mainOne, "sh .gauntlet/more.sh", "ROOT"},
+		"its own there":                 {"LINKED/pkg", "git-common-dir", `sh ROOT/pkg/.gauntlet/check.sh`, "ROOT/pkg"},
+		"the main one calls a worktree": {"ROOT", `sh LINKED/.gauntlet/check.sh`, "sh pkg/.gauntlet/more.sh", "LINKED"},
+		"a worktree by the last of it":  {"ROOT", `D=$HOME; sh "$D"/linked/pkg/.gauntlet/check.sh`, `HOME=$(dirname LINKED) sh pkg/.gauntlet/more.sh`, "LINKED/pkg"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, root, pkg, linked := monorepo(t, "")
+			at := strings.NewReplacer("ROOT", root, "LINKED", linked).Replace
+			for _, dir := range []string{pkg, filepath.Join(linked, "pkg")} {
+				put(t, dir, "more.sh", at(c.more))
+			}
+			check(t, s.Approve(pkg, noon))
+			in, call := at(c.in), at(c.call)
+
+			content := standing(t, s, in).Content
+			content.available = func() error { t.Error("looked for namespaces although nothing differs"); return nil }
+			if r := runIn(content, in, call+"; touch ran"); r.Tail != "approved" || !r.OK() {
+				t.Fatalf("as approved: %s: %s", r, r.Tail)
+			}
+
+			put(t, at(c.edited), "check.sh", "echo edited\n")
+			content = standing(t, s, in).Content
+			content.available = func() error { return enclave.ErrUnavailable }
+			if r := runIn(content, in, "touch it-ran"); !errors.Is(r.Err, ErrWithheld) || r.Ran() || content.Ready() == nil || !strings.Contains(r.Err.Error(), at(c.edited)) {
+				t.Errorf("without an enclave: %s: %s", r, r.Tail)
+			}
+			if err := enclave.Available(); err != nil {
+				environtest.Missing(t, "private mount namespace", err)
+			}
+			content = standing(t, s, in).Content
+			if r := runIn(content, in, call); r.Tail != "approved" || !r.OK() {
+				t.Errorf("%s: %s", r, r.Tail)
+			}
+		})
+	}
+}
+
+// Any other worktree may be of a branch with other files, which are nothing to the gates here.
+func TestE6AWorktreeThatNothingNamesMayDiffer(t *testing.T) {
+	s, root, pkg, linked := monorepo(t, "test -e src/linked/main.go")
+	put(t, linked, "check.sh", "echo of the branch\n")
+	for _, dir := range []string{root, pkg} {
+		content := standing(t, s, dir).Content
+		content.available = func() error { return enclave.ErrUnavailable }
+		if r := runIn(content, dir, "sh .gauntlet/check.sh"); r.Tail != "approved" || !r.OK() {
+			t.Errorf("%s: %s: %s", dir, r, r.Tail)
+		}
+	}
+}
+
+// A swap of a file that was approved of another project shows, too.
+func TestE6ASwapInAnotherGauntletDuringARun(t *testing.T) {
+	s, _, pkg, _ := monorepo(t, "")
+	content := standing(t, s, pkg).Content
+	content.available = func() error { return enclave.ErrUnavailable }
+	script := `cp -p ../.gauntlet/check.sh kept; echo 'echo edited' >../.gauntlet/check.sh; sh ../.gauntlet/check.sh; cat kept >../.gauntlet/check.sh`
+	if r := runIn(content, pkg, script); !errors.Is(r.Err, ErrWithheld) {
+		t.Errorf("%s: %s", r, r.Tail)
+	}
+}
+
+// A project may keep its .gauntlet in that of another one.
+func TestE6AGauntletWithinAnother(t *testing.T) {
+	if err := enclave.Available(); err != nil {
+		environtest.Missing(t, "private mount namespace", err)
+	}
+	s, root, pkg, _ := monorepo(t, "")
+	check(t, os.Rename(filepath.Join(pkg, ".gauntlet"), filepath.Join(root, ".gauntlet/pkg")))
+	check(t, os.Symlink("../.gauntlet/pkg", filepath.Join(pkg, ".gauntlet")))
+	check(t, errors.Join(s.Approve(root, noon), s.Approve(pkg, noon)))
+	checktest.Write(t, filepath.Join(root, ".gauntlet/pkg/check.sh"), "echo edited\n")
+	checktest.Write(t, filepath.Join(root, ".gauntlet/check.sh"), "echo edited\n")
+	for dir, call := range map[string]string{root: "sh .gauntlet/check.sh; sh pkg/.gauntlet/check.sh", pkg: "sh ../.gauntlet/check.sh; sh .gauntlet/check.sh"} {
+		if r := runIn(standing(t, s, dir).Content, dir, call); r.Tail != "approved\napproved" {
+			t.Errorf("%s: %s: %s", dir, r, r.Tail)
+		}
+	}
+}
