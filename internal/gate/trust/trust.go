@@ -228,10 +228,10 @@ func ProjectKey(root string) string {
 }
 
 // RepositoryKey names what the worktrees of a repository have in common of a project: its
-// place in the repository. Outside a repository it is the ProjectKey.
+// place in the repository. Outside a repository, and beside the worktrees of a bare one, it is the ProjectKey.
 func RepositoryKey(root string) string {
 	common, within, found := paths.Repository(root)
-	if !found {
+	if !found || paths.BesideWorktrees(root) {
 		return ProjectKey(root)
 	}
 	return repositoryKey(common, within)

@@ -187,3 +187,41 @@ func TestE4WhatIsThereIsNotAbsent(t *testing.T) {
 		t.Errorf("%s, absent %t", st.State, st.Absent(r.Env))
 	}
 }
+
+// The folder around a bare repository, in which people keep its worktrees, has no .gauntlet that could be missing.
+func TestE4TheFolderAroundABareRepositoryIsNoProject(t *testing.T) {
+	for name, dotGit := range map[string]string{".git": "", ".bare": "gitdir: ./.bare\n"} {
+		s, root, _ := repository(t)
+		around := t.TempDir()
+		r := gittest.At(t, around)
+		r.Git("clone", "-q", "--bare", root, filepath.Join(around, name))
+		if dotGit != "" {
+			check(t, os.WriteFile(filepath.Join(around, ".git"), []byte(dotGit), 0o644))
+		}
+		r.Git("worktree", "add", "-q", "one", "main")
+		r.Git("worktree", "add", "-q", "two", "-b", "two")
+		one, two := filepath.Join(around, "one"), filepath.Join(around, "two")
+		check(t, s.Approve(one, noon))
+		if st := standing(t, s, two); st.State != Approved {
+			t.Errorf("%s: the other worktree: %+v", name, st)
+		}
+		if st := standing(t, s, around); st.State != Untrusted || s.Gated(around) {
+			t.Errorf("%s: the folder around: %+v, gated %t", name, st, s.Gated(around))
+		}
+	}
+}
+
+// A tool, or an agent, may leave core.bare in any repository.
+func TestE4ASettingFreesNoProject(t *testing.T) {
+	s, root, linked := repository(t)
+	gittest.At(t, root).Git("config", "core.bare", "true")
+	for range 2 {
+		for _, dir := range []string{root, linked} {
+			if st := standing(t, s, dir); st.State != Approved || !s.Gated(dir) {
+				t.Errorf("%s: %+v", dir, st)
+			}
+		}
+		check(t, os.RemoveAll(filepath.Join(root, ".git/index")))
+		linked = root // what is as git has a bare one counts by its path
+	}
+}

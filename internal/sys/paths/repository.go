@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/regular"
 )
 
@@ -75,6 +76,35 @@ func IsTop(dir string) bool {
 	return err == nil
 }
 
+// BesideWorktrees reports whether a directory is in the folder around a bare repository and in none of its
+// worktrees, which people keep in that folder: `git clone --bare URL .git`, then `git worktree add main`. That folder
+// has no files of the repository, so it has none of its projects either.
+func BesideWorktrees(dir string) bool {
+	gitDir, found := GitDir(dir)
+	return found && isBare(gitDir)
+}
+
+// isBare reports whether a git directory is that of a repository without a work tree of its own. The setting alone
+// does not say so: tools leave it in repositories that have one, and thereby an index.
+func isBare(gitDir string) bool {
+	for _, name := range []string{"index", "commondir"} { // the second is in a linked worktree's
+		if disk.Exists(filepath.Join(gitDir, name)) {
+			return false
+		}
+	}
+	for _, name := range []string{"config", "config.worktree"} {
+		const longest = 1 << 20
+		text, _ := regular.Read(filepath.Join(gitDir, name), longest) // the second need not be there
+		for line := range strings.Lines(string(text)) {
+			key, value, _ := strings.Cut(line, "=")
+			if strings.EqualFold(strings.TrimSpace(key), "bare") && strings.EqualFold(strings.TrimSpace(value), "true") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // WorktreeOf is the top of the linked worktree that git keeps gitDir for, by git's file
 // there; empty where there is none. Since 2.48 git can write the way from gitDir instead of
 // an absolute path.
@@ -94,7 +124,7 @@ func Worktrees(common string) (tops []string) { return WorktreesSince(common, ti
 
 // WorktreesSince are the tops of those that are newer than a moment; the main one is as old as the repository.
 func WorktreesSince(common string, than time.Time) (tops []string) {
-	if than.IsZero() && filepath.Base(common) == ".git" {
+	if than.IsZero() && filepath.Base(common) == ".git" && !isBare(common) {
 		tops = append(tops, filepath.Dir(common))
 	}
 	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any

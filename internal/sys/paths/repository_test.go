@@ -69,6 +69,48 @@ func TestMainWorktree(t *testing.T) {
 	}
 }
 
+func TestBesideWorktrees(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	at := func(name string) string { return filepath.Join(base, filepath.FromSlash(name)) }
+	check(t, os.MkdirAll(at("normal/pkg"), 0o755))
+	gittest.At(t, at("normal")).Git("init", "-q", "-b", "main")
+	if BesideWorktrees(at("normal")) {
+		t.Error("a repository without any commit")
+	}
+	check(t, os.WriteFile(at("normal/file"), nil, 0o644))
+	gittest.At(t, at("normal")).Git("add", ".")
+	gittest.At(t, at("normal")).Git("commit", "-q", "-m", "first")
+	for _, name := range []string{"git", "dot", "worktreeConfig"} {
+		check(t, os.MkdirAll(at(name+"/docs"), 0o755))
+		bare := at(name + "/.git")
+		if name == "dot" {
+			bare = at("dot/.bare")
+			check(t, os.WriteFile(at("dot/.git"), []byte("gitdir: ./.bare\n"), 0o644))
+		}
+		gittest.At(t, base).Git("clone", "-q", "--bare", at("normal"), bare)
+		gittest.At(t, bare).Git("worktree", "add", "-q", at(name+"/main"), "main")
+	}
+	gittest.At(t, at("worktreeConfig/main")).Git("sparse-checkout", "set", "pkg") // it moves core.bare
+	gittest.At(t, at("normal")).Git("config", "core.bare", "true")
+
+	for dir, want := range map[string]bool{
+		"git": true, "git/docs": true, "git/main": false, "dot": true, "dot/main": false, "worktreeConfig": true, "worktreeConfig/main": false,
+		"normal": false, "normal/pkg": false, ".": false,
+	} {
+		if got := BesideWorktrees(at(dir)); got != want {
+			t.Errorf("%s: %t, want %t", dir, got, want)
+		}
+	}
+	for common, want := range map[string][]string{
+		"git/.git": {"git/main"}, "dot/.bare": {"dot/main"}, "normal/.git": {"normal"},
+	} {
+		if got := Worktrees(at(common)); len(got) != 1 || got[0] != at(want[0]) {
+			t.Errorf("%s: worktrees %q, want %q", common, got, want)
+		}
+	}
+}
+
 func TestRepositoryThatCannotBeRead(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "nonsense": "hello\n", "nowhere": "gitdir: " + filepath.Join(t.TempDir(), "gone") + "\n"} {
 		dir := t.TempDir()
