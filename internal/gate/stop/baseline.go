@@ -57,7 +57,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			s.SetTree(root, func(t *footprint.Tree) {
 				switch {
 				case first:
-					t.Since, t.Reflog, t.Rules = event.SinceStart, change.ReflogOf(root), tree.Rules
+					t.Since, t.Reflog, t.Rules = event.SinceStart, change.FoundReflog(ctx, root, c.Environ), tree.Rules
 				case t.Baseline != tree.Tree:
 					t.Since = event.SincePrompt
 				}

@@ -1480,6 +1480,15 @@ func TestE12WorkThatLeftTheTree(t *testing.T) {
 		pushed(s)
 		wantBlock(t, s.stop(nil), "check:.:t")
 	})
+	t.Run("also where git writes no reflog", func(t *testing.T) {
+		s := newWork(t)
+		git(s, "config", "core.logAllRefUpdates", "false")
+		check(t, os.RemoveAll(s.path(".git/logs")))
+		s.prompt("do it", nil)
+		s.commit("red", "")
+		pushed(s)
+		wantBlock(t, s.stop(nil), "check:.:t")
+	})
 	t.Run("also without a known beginning in the reflog", func(t *testing.T) {
 		s := newWork(t)
 		other := filepath.Join(filepath.Dir(s.root), "other")

@@ -34,6 +34,14 @@ func (r Repo) CanCommit(ctx context.Context) error {
 	return err
 }
 
+// Committer is the address in whose name git makes commits here; empty where it knows none.
+func (r Repo) Committer(ctx context.Context) string {
+	out, _ := r.output(ctx, "var", "GIT_COMMITTER_IDENT") // NAME <ADDRESS> TIME ZONE
+	_, rest, _ := strings.Cut(out, "<")
+	address, _, _ := strings.Cut(rest, ">")
+	return address
+}
+
 // TooLargeError is a text in git that is larger than its reader takes.
 type TooLargeError struct{ Size, Most int64 }
 

@@ -21,11 +21,21 @@ func (w *Worktree) Made(ctx context.Context, p Position, since Start) ([]string,
 	all, whole := moves(p.GitDir, since)
 	commits := slices.Concat(made(all, makes.Get()), since.Elsewhere)
 	brought := slices.DeleteFunc(all, func(m move) bool { return alone.Get().MatchString(m.what) && !merges.Get().MatchString(m.what) })
-	if !whole && since.Reflog.Head != "" {
-		brought = append(brought, move{from: since.Reflog.Head, to: p.Head})
+	if head := since.Reflog.Head; !whole && head != "" && head != p.Head {
+		brought = append(brought, w.unlogged(ctx, since.Reflog, p.Head))
 	}
 	own, err := w.own(ctx, brought, since.Time)
 	return append(commits, own...), err
+}
+
+// unlogged is what came of all moves that no reflog has. If there never was one, nobody has hidden anything: then as
+// ever only the commits of the user are the session's.
+func (w *Worktree) unlogged(ctx context.Context, since Reflog, head string) move {
+	m := move{from: since.Head, to: head}
+	if since.Size == 0 {
+		m.email = w.repo.Committer(ctx)
+	}
+	return m
 }
 
 // MadeAt lists the commits that the reflog of the worktree at root shows were made there since

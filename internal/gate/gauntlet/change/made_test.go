@@ -185,6 +185,49 @@ func TestE12CommitsThatWereBroughtHere(t *testing.T) {
 	}
 }
 
+// Git need not write a reflog at all. Then what HEAD was has to do, and who the commits are by.
+func TestE12CommitsWithoutAReflog(t *testing.T) {
+	for name, tt := range map[string]struct {
+		bring func(r *gittest.Repo)
+		want  []string // subjects
+	}{
+		"nothing":  {func(*gittest.Repo) {}, nil},
+		"a commit": {func(r *gittest.Repo) { r.Commit("here") }, []string{"here"}},
+		"two, and a log from the second on": {func(r *gittest.Repo) {
+			r.Commit("one")
+			r.Git("config", "core.logAllRefUpdates", "true")
+			r.Commit("two")
+		}, []string{"one", "two"}},
+		"another's": {func(r *gittest.Repo) {
+			theirs := gittest.At(t, r.Dir)
+			theirs.Env = append(slices.Clone(r.Env), "GIT_COMMITTER_EMAIL=other@example.com")
+			theirs.Commit("theirs")
+		}, nil},
+		"older ones": {func(r *gittest.Repo) {
+			theirs := gittest.At(t, r.Dir)
+			theirs.Env = append(slices.Clone(r.Env), "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z")
+			theirs.Commit("old")
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := gittest.New(t)
+			r.Commit("first")
+			r.Git("config", "core.logAllRefUpdates", "false")
+			check(t, os.RemoveAll(r.Path(".git/logs")))
+			since := Start{Time: time.Unix(1700000000, 0), Reflog: FoundReflog(t.Context(), r.Dir, r.Env)} // as gittest has it
+			tt.bring(r)
+			var got []string
+			for _, id := range madeIn(t, r, since) {
+				got = append(got, r.Git("log", "-1", "--format=%s", id))
+			}
+			slices.Sort(got)
+			if got = slices.Compact(got); !slices.Equal(got, tt.want) {
+				t.Errorf("made %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // Of a worktree that is younger than the session the first commit counts, whatever times an
 // agent gives those that follow.
 func TestHeadAtOfAYoungerWorktree(t *testing.T) {

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -30,7 +31,7 @@ type Start struct {
 
 // Reflog is what git had written down of HEAD by some moment.
 type Reflog struct {
-	Size int64 `json:"size"`
+	Size int64 `json:"size"` // 0: there was none
 	// Sum is of the end of that much, see sumWindow: another repository may have taken its
 	// place.
 	Sum string `json:"sum"`
@@ -55,6 +56,16 @@ func ReflogOf(root string) Reflog {
 	}
 	defer file.Close()
 	return reflogAt(file, size)
+}
+
+// FoundReflog is the reflog that a session begins with in the worktree at root. Where git writes none, as
+// core.logAllRefUpdates or another format of refs may have it, the commit that HEAD is has to do.
+func FoundReflog(ctx context.Context, root string, environ []string) Reflog {
+	r := ReflogOf(root)
+	if _, inRepository := paths.GitRoot(root); inRepository && r == (Reflog{}) {
+		r.Head = git.At(root, environ).Head(ctx)
+	}
+	return r
 }
 
 // HeadOf is the commit that HEAD is in the worktree at root, as its reflog has it; empty where that is not known.
@@ -125,6 +136,9 @@ func (r Reflog) begins(file *os.File, size int64) bool {
 	return r.Size > 0 && r.Size <= size && reflogAt(file, r.Size).Sum == r.Sum
 }
 
+// isKnown reports whether anything is known of what HEAD was.
+func (r Reflog) isKnown() bool { return r.Size > 0 || r.Head != "" }
+
 // entries reads a reflog from some place on, or as much of its end as may be read, and
 // gives where that is. It begins with a whole line.
 func entries(file *os.File, from, size int64) (text string, at int64, err error) {
@@ -169,7 +183,7 @@ func parseMove(line string) (m move, ok bool) {
 func moves(gitDir string, since Start) (all []move, whole bool) {
 	file, size, err := openReflog(gitDir)
 	if err != nil {
-		return nil, since.Reflog.Size == 0
+		return nil, !since.Reflog.isKnown()
 	}
 	defer file.Close()
 	known, from := since.Reflog.begins(file, size), int64(0)
@@ -185,7 +199,7 @@ func moves(gitDir string, since Start) (all []move, whole bool) {
 			all = append(all, m)
 		}
 	}
-	return all, known || since.Reflog.Size == 0
+	return all, known || !since.Reflog.isKnown()
 }
 
 // HeadAt is the commit that HEAD was at some moment, by the reflog of the worktree at root,
