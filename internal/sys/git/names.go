@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
@@ -39,6 +40,18 @@ func (r Repo) FilesWhile(ctx context.Context, started func()) (Listing, error) {
 	list := parseListing(out.String())
 	list.warn(warning)
 	return list, nil
+}
+
+// Lists reports whether git lists anything below the directory: a file that it tracks, or one that it does not ignore.
+func (r Repo) Lists(ctx context.Context) (bool, error) {
+	out, err := r.output(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "--", ".")
+	return out != "", err
+}
+
+// Has reports whether any of the files is below the directory.
+func (l Listing) Has() bool {
+	below := func(name string) bool { return !strings.HasPrefix(name, "../") }
+	return slices.ContainsFunc(l.Tracked, below) || slices.ContainsFunc(l.Untracked, below)
 }
 
 // warn reads what git says beside a list. It is cut off where it is long.

@@ -49,6 +49,9 @@ func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) 
 	if err == nil && !location.Inside {
 		err = &git.Error{Command: "rev-parse", Message: "not a working tree"}
 	}
+	if err == nil && location.Up != "" {
+		err = w.ignored(ctx)
+	}
 	if err != nil {
 		return w.lost(scope, err)
 	}
@@ -210,6 +213,8 @@ func (w *Worktree) lost(scope Scope, err error) (Position, error) {
 	switch {
 	case w.noRepository(err):
 		note = "no git repository, so every file counts as changed"
+	case errors.Is(err, errIgnored):
+		note = "git ignores the whole project, so every file counts as changed"
 	case !errors.As(err, &failed) && !errors.Is(err, git.ErrNotRepository):
 		return Position{}, err // git did not even run
 	}
@@ -217,6 +222,18 @@ func (w *Worktree) lost(scope Scope, err error) (Position, error) {
 		return Position{}, &BaseError{scope.Base, note}
 	}
 	return Position{Note: note}, nil
+}
+
+// errIgnored means that a repository around the project has nothing of it: the project is not in that repository, but
+// in a folder that it ignores, as a home with dotfiles does. Git would never see a change in it.
+var errIgnored = errors.New("git ignores the project")
+
+// ignored is errIgnored where that is so.
+func (w *Worktree) ignored(ctx context.Context) error {
+	if lists, err := w.repo.Lists(ctx); err != nil || lists {
+		return err
+	}
+	return errIgnored
 }
 
 // noRepository reports whether err means that there is none, so that git has

@@ -209,7 +209,7 @@ func (w *Worktree) index() []entry {
 }
 
 // list names every file of the repository that git does not ignore, or every
-// file of the project where there is no repository.
+// file of the project where there is no repository, or one that has nothing of it.
 func (w *Worktree) list(ctx context.Context, begun func()) listing {
 	files, err := w.repo.FilesWhile(ctx, begun)
 	switch {
@@ -221,7 +221,11 @@ func (w *Worktree) list(ctx context.Context, begun func()) listing {
 		return listing{why: err.Error(), blind: true}
 	}
 	w.hidden, w.listed = files.Hidden, true
-	return w.listing(files, "", w.up())
+	up := w.up()
+	if up != "" && !files.Has() {
+		return w.walk(ctx) // see errIgnored
+	}
+	return w.listing(files, "", up)
 }
 
 // up is the way from the root to the top of the work tree: "", "../", …

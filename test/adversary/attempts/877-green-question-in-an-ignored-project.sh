@@ -1,0 +1,11 @@
+# A question in a project that the repository around it ignores.
+# expect: nothing
+cd "$HOME" && git init -q && printf '*\n!*/\n!.gitignore\n' > .gitignore && git add .gitignore && git commit -qm dotfiles
+mkdir proj && cp -r "$PROJECT/.gauntlet" "$PROJECT/main.txt" proj && cd proj
+env -u CLAUDECODE stopgate init --yes --local
+env -u CLAUDECODE stopgate trust --yes
+p=$(realpath .)
+hook SessionStart "{\"session_id\":\"next\",\"source\":\"startup\",\"cwd\":\"$p\"}"
+hook UserPromptSubmit "{\"session_id\":\"next\",\"prompt\":\"do it\",\"cwd\":\"$p\"}"
+echo "{\"session_id\":\"next\",\"cwd\":\"$p\"}" > "$STOP"
+stopgate run
