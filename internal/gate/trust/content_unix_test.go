@@ -611,7 +611,8 @@ func TestE6ALinkToAFolderStays(t *testing.T) {
 func TestE6WhatNobodyCanLookAtIsAnother(t *testing.T) {
 	live := filepath.Join(t.TempDir(), "loop")
 	check(t, os.Symlink("loop", live))
-	if got := (&Content{live: live, inPlace: 1}).end(sight{marks: signature{}}); got != other {
-		t.Errorf("it is %d", got)
+	c := &Content{place: place{live: live}, inPlace: 1}
+	if got, where := c.end([]view{{&c.place, sight{marks: signature{}}}}); got != other || where != live {
+		t.Errorf("it is %d, at %q", got, where)
 	}
 }
