@@ -3,6 +3,7 @@ package gauntlet
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
@@ -29,6 +30,11 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 	for _, ep := range project.Gates.EntryPoints {
 		if text := idle(ep, files); text != "" {
 			all = append(all, Note{"entry_points", text, true})
+		}
+		for _, pattern := range ep.Exclude {
+			if strings.HasPrefix(pattern, "!") {
+				all = append(all, Note{"exclude", fmt.Sprintf("%s excludes everything else; it is not an exception, as in a .gitignore", plain.Name(pattern)), false})
+			}
 		}
 	}
 	all = append(all, unheeded(project.Gates.EntryPoints)...)

@@ -47,7 +47,9 @@ entry_points:
   - {path: "packages/*/test", checks: *checks}
   - {path: build, checks: *checks}
   - {path: packages/a, exclude: ["packages/*/src/**"], checks: *checks}
+  - {path: packages/b, exclude: ["docs/**", "!docs/api/**"], checks: *checks}
 `)
+	s.write("packages/b/x", "")
 	s.write("src/x", "")
 	s.write("packages/a/src/x", "")
 	s.write("build/x", "")
@@ -61,6 +63,8 @@ entry_points:
 		"entry_points: no file matches packages/*/test, so its gates never run",
 		"entry_points: no file matches build, so its gates never run",
 		"entry_points: exclude leaves no file of packages/a, so its gates never run",
+		"entry_points: exclude leaves no file of packages/b, so its gates never run",
+		"exclude: !docs/api/** excludes everything else; it is not an exception, as in a .gitignore",
 	)
 }
 

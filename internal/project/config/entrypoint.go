@@ -36,7 +36,7 @@ func (e *entryDraft) fields(preference []string, lines map[string]int) []field {
 	reviews := listedGates("review", func(v value) listed[Review] { return inlineReview(v, preference) })
 	return []field{
 		document.Key("path", &e.Path, newPath(lines), "A file or folder in the project, \".\" for all of it, parent/* for each folder in parent, or a pattern.").Needed(),
-		document.Key("exclude", &e.Exclude, listOf(listedPath("there are no exceptions: list the folders that do not count, without this one")), "Paths and patterns to ignore."),
+		document.Key("exclude", &e.Exclude, listOf(pathPattern()), "Paths and patterns to ignore."),
 		document.Key("checks", &e.checks, checks, "Names of files in checks/, or inline checks."),
 		document.Key("reviews", &e.reviews, reviews, "Names of files in reviews/ or of built-in reviews, or inline reviews."),
 	}

@@ -27,7 +27,7 @@ func (g *Gate) fields() []field {
 		document.Key("timeout", &g.Timeout, seconds, "The time limit for one run of the command, or one call of a reviewer: a duration, or a number of seconds. Default: the time limit of the whole run; for a reviewer, half of what is left of it."),
 		document.Key("on_error", &g.OnError, oneOf(AllowOnError, BlockOnError), "What to do if the gate could not run.").Default(AllowOnError),
 		document.Key("cache", &g.Cache, document.Flag, "Skip the gate while nothing has changed since it passed.").Default(true),
-		document.Key("inputs", &g.Inputs, listOf(listedPath("there are no exceptions: list what the result depends on")), "Patterns for the files that the result depends on, including files that git ignores, from the project's root or from where the gate runs. Default: the whole working tree."),
+		document.Key("inputs", &g.Inputs, listOf(pathPattern()), "Patterns for the files that the result depends on, including files that git ignores, from the project's root or from where the gate runs. Default: the whole working tree."),
 		document.Key("env", &g.Env, listOf(variable()), "Environment variables that the result depends on."),
 		document.Key("tools", &g.Tools, listOf(command()), "Commands that print a version that the result depends on."),
 		document.Key("reads", &g.Reads, readings(), "What else the result depends on. Default: git (HEAD, branch, index, base) if the command or a script in .gauntlet uses it."),

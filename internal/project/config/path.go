@@ -16,14 +16,6 @@ func folder() typeOf[string] { return inside(textThat(command(), noBackslash)) }
 // pathPattern is a path below the project's root that may be a pattern.
 func pathPattern() typeOf[string] { return inside(glob()) }
 
-// listedPath is pathPattern in a list. With "!" a pattern would stand for almost everything instead of making an exception,
-// as it does in a .gitignore, so it is a fault.
-func listedPath(instead string) typeOf[string] {
-	return textThat(pathPattern(), rule{
-		func(pattern string) bool { return !strings.HasPrefix(pattern, "!") }, "must not begin with !", instead,
-	}).As(func() schema { return someText().With("pattern", "^[^!]") })
-}
-
 func logDir() typeOf[string] { return textThat(folder(), ofItsOwn) }
 
 // inside reads a path without a leading "./" and a slash at its end.

@@ -1,6 +1,10 @@
 package config
 
-import "github.com/stopgate/stopgate/internal/project/document"
+import (
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/project/document"
+)
 
 // Protect says which files an agent may not change without a person.
 type Protect struct {
@@ -37,5 +41,11 @@ func protectMode() typeOf[bool] {
 	})
 }
 
-// protected reads a path or a pattern.
-func protected() typeOf[string] { return listedPath("list what is protected; everything else is free") }
+// protected reads a path or a pattern. A pattern with "!" would protect almost
+// everything instead of making an exception, so it is a fault.
+func protected() typeOf[string] {
+	return textThat(pathPattern(), rule{
+		func(pattern string) bool { return !strings.HasPrefix(pattern, "!") },
+		"must not begin with !", "list what is protected; everything else is free",
+	}).As(func() schema { return someText().With("pattern", "^[^!]") })
+}
