@@ -130,3 +130,16 @@ func TestE6AGauntletWithinAnother(t *testing.T) {
 		}
 	}
 }
+
+// A main worktree that looks like the folder around a bare repository is still one, while it has a .gauntlet.
+func TestE6TheMainWorktreeOfARepositoryMadeBare(t *testing.T) {
+	s, root, pkg, linked := monorepo(t, `sh "$(git rev-parse --git-common-dir)/../.gauntlet/check.sh"`)
+	gittest.At(t, root).Git("config", "core.bare", "true")
+	check(t, errors.Join(os.Remove(filepath.Join(root, ".git/index")), s.Approve(pkg, noon)))
+	put(t, root, "check.sh", "echo edited\n")
+	content := standing(t, s, filepath.Join(linked, "pkg")).Content
+	content.available = func() error { return enclave.ErrUnavailable }
+	if r := runIn(content, filepath.Join(linked, "pkg"), "sh .gauntlet/more.sh"); !errors.Is(r.Err, ErrWithheld) {
+		t.Errorf("%s: %s", r, r.Tail)
+	}
+}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -211,17 +212,21 @@ func TestE4TheFolderAroundABareRepositoryIsNoProject(t *testing.T) {
 	}
 }
 
-// A tool, or an agent, may leave core.bare in any repository.
+// A tool, or an agent, may leave core.bare in any repository, and delete an index, which git makes again.
 func TestE4ASettingFreesNoProject(t *testing.T) {
-	s, root, linked := repository(t)
-	gittest.At(t, root).Git("config", "core.bare", "true")
-	for range 2 {
-		for _, dir := range []string{root, linked} {
-			if st := standing(t, s, dir); st.State != Approved || !s.Gated(dir) {
-				t.Errorf("%s: %+v", dir, st)
-			}
+	for _, inLinked := range []bool{false, true} {
+		s, root, linked := repository(t)
+		if inLinked {
+			check(t, errors.Join(s.Revoke(root), s.Approve(linked, noon)))
 		}
-		check(t, os.RemoveAll(filepath.Join(root, ".git/index")))
-		linked = root // what is as git has a bare one counts by its path
+		gittest.At(t, root).Git("config", "core.bare", "true")
+		for range 2 {
+			for _, dir := range []string{root, linked} {
+				if st := standing(t, s, dir); st.State != Approved || !s.Gated(dir) {
+					t.Errorf("approved in the linked one %t, %s: %+v", inLinked, dir, st)
+				}
+			}
+			check(t, os.RemoveAll(filepath.Join(root, ".git/index")))
+		}
 	}
 }

@@ -78,14 +78,28 @@ func IsTop(dir string) bool {
 
 // BesideWorktrees reports whether a directory is in the folder around a bare repository and in none of its
 // worktrees, which people keep in that folder: `git clone --bare URL .git`, then `git worktree add main`. That folder
-// has no files of the repository, so it has none of its projects either.
+// has no files of the repository, so it has none of its projects either: where there is one, it is not that folder.
 func BesideWorktrees(dir string) bool {
 	gitDir, found := GitDir(dir)
-	return found && isBare(gitDir)
+	return found && isBare(gitDir) && !inProject(dir)
 }
 
-// isBare reports whether a git directory is that of a repository without a work tree of its own. The setting alone
-// does not say so: tools leave it in repositories that have one, and thereby an index.
+// inProject reports whether a directory in a repository, or one above it there, has a .gauntlet.
+func inProject(dir string) bool {
+	top, _ := GitRoot(dir)
+	for ; dir != top; dir = filepath.Dir(dir) {
+		if hasProject(dir) {
+			return true
+		}
+	}
+	return hasProject(top)
+}
+
+func hasProject(dir string) bool { return disk.Exists(filepath.Join(dir, GauntletDir)) }
+
+// isBare reports whether a git directory looks like that of a repository without a work tree of its own. The setting
+// alone does not say so: tools leave it in repositories that have one, and thereby an index. Two commands make any
+// repository look so, which is why a .gauntlet counts for more.
 func isBare(gitDir string) bool {
 	for _, name := range []string{"index", "commondir"} { // the second is in a linked worktree's
 		if disk.Exists(filepath.Join(gitDir, name)) {
@@ -124,8 +138,9 @@ func Worktrees(common string) (tops []string) { return WorktreesSince(common, ti
 
 // WorktreesSince are the tops of those that are newer than a moment; the main one is as old as the repository.
 func WorktreesSince(common string, than time.Time) (tops []string) {
-	if than.IsZero() && filepath.Base(common) == ".git" && !isBare(common) {
-		tops = append(tops, filepath.Dir(common))
+	main := filepath.Dir(common)
+	if than.IsZero() && filepath.Base(common) == ".git" && (!isBare(common) || hasProject(main)) {
+		tops = append(tops, main)
 	}
 	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // there need not be any
 	for _, entry := range entries {

@@ -3,6 +3,7 @@ package paths
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/sys/environ/environtest"
@@ -108,6 +109,22 @@ func TestBesideWorktrees(t *testing.T) {
 		if got := Worktrees(at(common)); len(got) != 1 || got[0] != at(want[0]) {
 			t.Errorf("%s: worktrees %q, want %q", common, got, want)
 		}
+	}
+
+	// A repository with a project is not bare because its index is gone, too.
+	check(t, os.Remove(at("normal/.git/index")))
+	if !BesideWorktrees(at("normal")) || !BesideWorktrees(at("normal/pkg")) {
+		t.Error("it does not look like a bare one")
+	}
+	check(t, os.MkdirAll(at("normal/.gauntlet"), 0o755))
+	check(t, os.MkdirAll(at("git/docs/.gauntlet"), 0o755))
+	for dir, want := range map[string]bool{"normal": false, "normal/pkg": false, "git": true, "git/docs": false} {
+		if got := BesideWorktrees(at(dir)); got != want {
+			t.Errorf("with a .gauntlet: %s: %t, want %t", dir, got, want)
+		}
+	}
+	if got := Worktrees(at("normal/.git")); !slices.Equal(got, []string{at("normal")}) {
+		t.Errorf("worktrees with a .gauntlet: %q", got)
 	}
 }
 
