@@ -3,9 +3,12 @@ package trust
 import (
 	"bytes"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
@@ -25,6 +28,7 @@ func (s Store) beside(root string) (all []*place) {
 	for _, top := range append(paths.Worktrees(common), own) { // git lists no submodule
 		for within, a := range approvals {
 			place := s.place(filepath.Join(top, filepath.FromSlash(within)), a)
+			place.named = sync.OnceValue(func() bool { return top != own || isNamedWithin(top, within, approvals) })
 			if top == own || isNamed(common, top, place.live, approvals) {
 				all = append(all, &place)
 			}
@@ -53,6 +57,39 @@ func (s Store) approvedIn(common string) map[string]*approval {
 		}
 	}
 	return all
+}
+
+// isNamedWithin reports whether what was approved of other projects names one of the same worktree: by its folder, or,
+// where that is further up, by a way there.
+func isNamedWithin(top, within string, approvals map[string]*approval) bool {
+	names := []string{path.Base(within)}
+	if within == "." {
+		// The repository's own name is in many files that go nowhere.
+		names = []string{top, filepath.Base(top) + "/" + paths.GauntletDir, "--show-toplevel", "--show-cdup", "--git-common-dir", "git worktree", "CLAUDE_PROJECT_DIR"}
+	}
+	for other, a := range approvals {
+		if other == within {
+			continue
+		}
+		from := names
+		if within == "." || strings.HasPrefix(other, within+"/") {
+			from = append([]string{".."}, names...)
+		}
+		words := wordsOf(from)
+		if slices.ContainsFunc(a.Files, func(f file) bool { return words.Match(f.Data) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf matches any of the words, each as a whole: in "./pkg/x" and "$DIR/..", and not in "pkgs" or "./...".
+func wordsOf(words []string) *regexp.Regexp {
+	var quoted []string
+	for _, word := range words {
+		quoted = append(quoted, regexp.QuoteMeta(word))
+	}
+	return regexp.MustCompile(`(?:^|[^\w.-])(?:` + strings.Join(quoted, "|") + `)(?:$|[^\w.-])`)
 }
 
 // isNamed reports whether anything that was approved names a worktree: by its path, the last part of that,

@@ -63,8 +63,13 @@ func TestE6ApprovedFilesOfAnotherGauntlet(t *testing.T) {
 			for _, dir := range []string{pkg, filepath.Join(linked, "pkg")} {
 				put(t, dir, "more.sh", at(c.more))
 			}
-			check(t, s.Approve(pkg, noon))
 			in, call := at(c.in), at(c.call)
+			if c.more == "" { // a command of its gates
+				for _, top := range []string{root, linked} {
+					put(t, filepath.Join(top, strings.NewReplacer("ROOT", "", "LINKED", "").Replace(c.in)), "gate.sh", call)
+				}
+			}
+			check(t, errors.Join(s.Approve(root, noon), s.Approve(pkg, noon)))
 
 			content := standing(t, s, in).Content
 			content.available = func() error { t.Error("looked for namespaces although nothing differs"); return nil }
@@ -102,9 +107,33 @@ func TestE6AWorktreeThatNothingNamesMayDiffer(t *testing.T) {
 	}
 }
 
+// Without an enclave only the projects hold gates up that approved files of others name. A person who edits another one
+// stops no work here.
+func TestE6AProjectThatNothingNamesMayDifferWithoutAnEnclave(t *testing.T) {
+	s, root, pkg, _ := monorepo(t, "go test ./... # of pkgs")
+	put(t, pkg, "config.yml", "{} # edited\n")
+	content := standing(t, s, root).Content
+	content.available = func() error { return enclave.ErrUnavailable }
+	if r := runIn(content, root, "echo >pkg/.gauntlet/new.yml; sh .gauntlet/check.sh"); content.Ready() != nil || r.Tail != "approved" || !r.OK() {
+		t.Errorf("%s: %s, ready: %v", r, r.Tail, content.Ready())
+	}
+
+	put(t, root, "all.sh", "for p in pkg; do (cd $p && sh .gauntlet/check.sh); done")
+	check(t, s.Approve(root, noon))
+	content = standing(t, s, root).Content
+	content.available = func() error { return enclave.ErrUnavailable }
+	r := runIn(content, root, "touch ran")
+	if !errors.Is(r.Err, ErrWithheld) || r.Ran() || !strings.HasPrefix(r.Err.Error(), "restore with `cd "+pkg+" && stopgate trust --restore`") {
+		t.Errorf("what it names: %+v", r)
+	}
+	if _, err := s.Restore(pkg); err != nil || content.Ready() != nil {
+		t.Errorf("restored: %v, %v", err, content.Ready())
+	}
+}
+
 // A swap of a file that was approved of another project shows, too.
 func TestE6ASwapInAnotherGauntletDuringARun(t *testing.T) {
-	s, _, pkg, _ := monorepo(t, "")
+	s, _, pkg, _ := monorepo(t, "sh ../.gauntlet/check.sh")
 	content := standing(t, s, pkg).Content
 	content.available = func() error { return enclave.ErrUnavailable }
 	script := `cp -p ../.gauntlet/check.sh kept; echo 'echo edited' >../.gauntlet/check.sh; sh ../.gauntlet/check.sh; cat kept >../.gauntlet/check.sh`

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/stopgate/stopgate/internal/sys/disk"
@@ -27,7 +28,8 @@ var ErrWithheld = errors.New("restore with `stopgate trust --restore`, or ask a 
 //   - else in an enclave;
 //   - else, where the system has none, not at all.
 //
-// So it does with every other approved .gauntlet of the repository that a command may go to.
+// So it does with every other approved .gauntlet of the repository that a command may go to. Without an enclave these
+// hold gates up only if what was approved names them.
 // A nil Content runs them as they are: nothing has to be approved.
 type Content struct {
 	place
@@ -88,10 +90,10 @@ func (c *Content) Run(ctx context.Context, command process.Command) process.Resu
 	case after == more && enclaves && !r.OK():
 		return r // a failure needs no second look
 	case enclaves:
-		say(command.Output, "%s was changed while this ran, so its result does not count; it runs again with the approved files", where)
+		say(command.Output, "%s was changed while this ran, so its result does not count; it runs again with the approved files", where.live)
 		return c.inEnclave(ctx, command)
 	}
-	return withheld(fmt.Errorf("%w: %s was changed while the command ran, so its result does not count", ErrWithheld, where))
+	return withheld(c.because(where, fmt.Errorf("%s was changed while the command ran, so its result does not count", where.live)))
 }
 
 func withheld(err error) process.Result { return process.Result{Code: -1, Err: err} }
@@ -121,8 +123,9 @@ func (c *Content) choose() (seen []view, inPlace bool, err error) {
 	}
 	missing := c.available()
 	if missing == nil {
-		return seen, false, coverable(seen)
+		return seen, false, c.coverable(seen)
 	}
+	seen = slices.DeleteFunc(seen, func(v view) bool { return v.place != &c.place && !v.named() })
 	// Without an enclave caches are taken away, and what gates that are running write beside
 	// the approved files is theirs until they have ended.
 	if c.inPlace == 0 && slices.ContainsFunc(seen, func(v view) bool { return len(v.caches) > 0 }) {
@@ -133,8 +136,8 @@ func (c *Content) choose() (seen []view, inPlace bool, err error) {
 	}
 	for _, v := range seen {
 		if len(v.changed) > 0 || c.inPlace == 0 && len(v.added) > 0 {
-			return seen, false, fmt.Errorf("%w: %s differs from what was approved (%s), and this system cannot put the approved files in its place (%w)",
-				ErrWithheld, v.live, Summary(v.differences()), missing)
+			return seen, false, c.because(v.place, fmt.Errorf("%s differs from what was approved (%s), and this system cannot put the approved files in its place (%w)",
+				v.live, Summary(v.differences()), missing))
 		}
 	}
 	return seen, true, nil
@@ -162,14 +165,42 @@ func (c *Content) places() []*place {
 }
 
 // coverable reports why an enclave cannot be put over what differs.
-func coverable(seen []view) error {
+func (c *Content) coverable(seen []view) error {
 	for _, v := range seen {
 		if err := v.coverable(); err != nil {
-			return err
+			return c.because(v.place, err)
 		}
 	}
 	return nil
 }
+
+// because is ErrWithheld for a reason that lies in a place, and says where that is restored.
+func (c *Content) because(p *place, reason error) error {
+	if p == &c.place {
+		return fmt.Errorf("%w: %w", ErrWithheld, reason)
+	}
+	return &elsewhereError{filepath.Dir(p.live), reason}
+}
+
+// elsewhereError is ErrWithheld for what the .gauntlet of another project holds: restoring this one changes nothing.
+type elsewhereError struct {
+	root   string
+	reason error
+}
+
+func (e *elsewhereError) Error() string {
+	return fmt.Sprintf("restore with `cd %s && stopgate trust --restore`, or ask a person to approve: %v", quoted(e.root), e.reason)
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if !strings.ContainsAny(path, " \t'\"$`&;()*?!<>|#") {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+func (e *elsewhereError) Unwrap() []error { return []error{ErrWithheld, e.reason} }
 
 // difference is what has become of .gauntlet.
 type difference int
@@ -181,13 +212,14 @@ const (
 )
 
 // end looks again after a command in place: at what differs most, and where.
-func (c *Content) end(before []view) (after difference, where string) {
+func (c *Content) end(before []view) (after difference, where *place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inPlace--
 	for _, was := range before {
-		if now := was.since(was.marks); now > after {
-			after, where = now, was.live
+		now := was.since(was.marks)
+		if now > after && (was.place == &c.place || was.named() || c.available() == nil) {
+			after, where = now, was.place
 		}
 	}
 	return after, where

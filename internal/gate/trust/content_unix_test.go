@@ -612,7 +612,7 @@ func TestE6WhatNobodyCanLookAtIsAnother(t *testing.T) {
 	live := filepath.Join(t.TempDir(), "loop")
 	check(t, os.Symlink("loop", live))
 	c := &Content{place: place{live: live}, inPlace: 1}
-	if got, where := c.end([]view{{&c.place, sight{marks: signature{}}}}); got != other || where != live {
-		t.Errorf("it is %d, at %q", got, where)
+	if got, where := c.end([]view{{&c.place, sight{marks: signature{}}}}); got != other || where.live != live {
+		t.Errorf("it is %d, at %q", got, where.live)
 	}
 }

@@ -19,6 +19,8 @@ type place struct {
 	at    time.Time
 	files []file
 	aside string // where things are put that are in the way
+	// named reports, of another project's, whether anything names it that was approved of others; nil of the project's own.
+	named func() bool
 }
 
 // place is the .gauntlet of the project at root, with what was approved of it.
@@ -33,13 +35,13 @@ func (s Store) place(root string, a *approval) place {
 // put over.
 func (p *place) coverable() error {
 	if left := p.left(); len(left) > 0 {
-		return fmt.Errorf("%w: %s led to %s when it was approved, and that is not as approved (%s)", ErrWithheld, p.live, p.real, Summary(left))
+		return fmt.Errorf("%s led to %s when it was approved, and that is not as approved (%s)", p.live, p.real, Summary(left))
 	}
 	if _, err := os.Lstat(p.live); errors.Is(err, fs.ErrNotExist) {
 		return nil // it is made
 	}
 	if info, err := os.Stat(p.live); err != nil || !info.IsDir() {
-		return fmt.Errorf("%w: %s is no longer a directory", ErrWithheld, p.live)
+		return fmt.Errorf("%s is no longer a directory", p.live)
 	}
 	return nil
 }
