@@ -131,6 +131,40 @@ func TestE6AProjectThatNothingNamesMayDifferWithoutAnEnclave(t *testing.T) {
 	}
 }
 
+// Without an enclave nothing is taken out of another project: a person may have put it there.
+func TestE6WhatIsInAnotherGauntletStays(t *testing.T) {
+	for name, c := range map[string]struct {
+		file string
+		runs bool // also where it is there before
+	}{
+		"a new check":         {"checks/new.yml", false},
+		"a compiled module":   {"__pycache__/check.cpython-311.pyc", false},
+		"the Finder's notes":  {".DS_Store", true},
+		"an editor's own":     {".config.yml.swp", false},
+		"a module in a check": {"checks/__pycache__/a.pyc", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, root, pkg, _ := monorepo(t, "sh ../.gauntlet/check.sh")
+			content := standing(t, s, pkg).Content
+			content.available = func() error { return enclave.ErrUnavailable }
+			file := filepath.Join(root, ".gauntlet", filepath.FromSlash(c.file))
+			during := "mkdir -p '" + filepath.Dir(file) + "' && echo >'" + file + "'; sh .gauntlet/more.sh"
+			if r := runIn(content, pkg, during); !errors.Is(r.Err, ErrWithheld) {
+				t.Errorf("written during a run: %s: %s", r, r.Tail)
+			}
+			if r := runIn(content, pkg, "sh .gauntlet/more.sh"); r.OK() != c.runs || errors.Is(r.Err, ErrWithheld) == c.runs {
+				t.Errorf("there before a run: %s: %s", r, r.Tail)
+			}
+			if _, err := os.Stat(file); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Restore(root); err != nil || content.Ready() != nil {
+				t.Errorf("restored: %v, %v", err, content.Ready())
+			}
+		})
+	}
+}
+
 // A swap of a file that was approved of another project shows, too.
 func TestE6ASwapInAnotherGauntletDuringARun(t *testing.T) {
 	s, _, pkg, _ := monorepo(t, "sh ../.gauntlet/check.sh")

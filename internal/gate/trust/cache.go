@@ -18,3 +18,13 @@ func isCache(name string) bool {
 	dir, base := path.Split(name)
 	return base == ".DS_Store" || slices.Contains(strings.Split(dir, "/"), cacheDir)
 }
+
+// compiled are the caches that can be a way in.
+func (s sight) compiled() (names []string) {
+	for _, name := range s.caches {
+		if base := path.Base(name); base != ".DS_Store" && base != cacheDir {
+			names = append(names, name)
+		}
+	}
+	return names
+}

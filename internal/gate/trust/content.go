@@ -126,16 +126,17 @@ func (c *Content) choose() (seen []view, inPlace bool, err error) {
 		return seen, false, c.coverable(seen)
 	}
 	seen = slices.DeleteFunc(seen, func(v view) bool { return v.place != &c.place && !v.named() })
-	// Without an enclave caches are taken away, and what gates that are running write beside
+	// Without an enclave caches are taken away from the project's own, and what gates that are running write beside
 	// the approved files is theirs until they have ended.
-	if c.inPlace == 0 && slices.ContainsFunc(seen, func(v view) bool { return len(v.caches) > 0 }) {
-		for _, v := range seen {
-			v.remove(v.caches)
-		}
-		seen = c.views()
+	if c.inPlace == 0 && len(seen[0].caches) > 0 {
+		seen[0].remove(seen[0].caches)
+		seen[0] = view{&c.place, c.look()}
 	}
 	for _, v := range seen {
-		if len(v.changed) > 0 || c.inPlace == 0 && len(v.added) > 0 {
+		if v.place != &c.place {
+			v.added = append(v.added, v.compiled()...) // what is another project's stays as it is
+		}
+		if len(v.changed) > 0 || len(v.added) > 0 && (c.inPlace == 0 || v.place != &c.place) {
 			return seen, false, c.because(v.place, fmt.Errorf("%s differs from what was approved (%s), and this system cannot put the approved files in its place (%w)",
 				v.live, Summary(v.differences()), missing))
 		}
@@ -218,25 +219,28 @@ func (c *Content) end(before []view) (after difference, where *place) {
 	c.inPlace--
 	for _, was := range before {
 		now := was.since(was.marks)
-		if now > after && (was.place == &c.place || was.named() || c.available() == nil) {
+		if now != same && was.place != &c.place && c.available() != nil {
+			if !was.named() {
+				continue
+			}
+			now = other // what is there may be a person's, and is not ours to put aside
+		}
+		if now > after {
 			after, where = now, was.place
 		}
 	}
 	return after, where
 }
 
-// tidy puts aside what commands wrote beside the approved files, once all have ended: the
+// tidy puts aside what commands wrote beside the project's own approved files, once all have ended: the
 // next one must not see it.
-func (c *Content) tidy() (err error) {
+func (c *Content) tidy() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inPlace > 0 {
 		return nil
 	}
-	for _, p := range c.places() {
-		err = errors.Join(err, p.tidy())
-	}
-	return err
+	return c.place.tidy()
 }
 
 // inEnclave runs a command that sees the approved files over .gauntlet. If .gauntlet itself
