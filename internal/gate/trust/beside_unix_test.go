@@ -176,6 +176,28 @@ func TestE6ASwapInAnotherGauntletDuringARun(t *testing.T) {
 	}
 }
 
+// Another project may be removed, with a worktree as a rule, after its .gauntlet was seen.
+func TestE6AnotherGauntletThatIsGoneHoldsNothingUp(t *testing.T) {
+	if err := enclave.Available(); err != nil {
+		environtest.Missing(t, "private mount namespace", err)
+	}
+	s, root, pkg, _ := monorepo(t, "")
+	content := standing(t, s, root).Content
+	beside := content.places()[1:]
+	check(t, os.RemoveAll(pkg))
+	watch, covers, err := content.watch(content.live, beside)
+	if err != nil || len(beside) != 1 || len(covers) != 1 || covers[0].Dir != content.live {
+		t.Fatalf("%d places, covers %+v, %v", len(beside), covers, err)
+	}
+	if watch.Close() {
+		t.Error("something was moved")
+	}
+	check(t, os.RemoveAll(content.live))
+	if _, _, err := content.watch(content.live, beside); err == nil {
+		t.Error("the project's own is not missed")
+	}
+}
+
 // A project may keep its .gauntlet in that of another one.
 func TestE6AGauntletWithinAnother(t *testing.T) {
 	if err := enclave.Available(); err != nil {

@@ -251,13 +251,13 @@ func (c *Content) inEnclave(ctx context.Context, command process.Command) proces
 		r, moved, err := c.covered(ctx, command)
 		switch {
 		case err != nil:
-			return withheld(fmt.Errorf("%w: the approved files cannot be put in place of %s (%w)", ErrWithheld, c.live, err))
+			return withheld(fmt.Errorf("%w: the approved files cannot be put in place (%w)", ErrWithheld, err))
 		case !moved || ctx.Err() != nil:
 			return r
 		}
-		say(command.Output, "%s was moved while this ran, so its result does not count", c.live)
+		say(command.Output, "a %s of the repository was moved while this ran, so its result does not count", filepath.Base(c.live))
 	}
-	return withheld(fmt.Errorf("%w: %s was moved while the command ran, so its result does not count", ErrWithheld, c.live))
+	return withheld(fmt.Errorf("%w: a %s of the repository was moved while the command ran, so its result does not count", ErrWithheld, filepath.Base(c.live)))
 }
 
 func (c *Content) covered(ctx context.Context, command process.Command) (r process.Result, moved bool, err error) {
@@ -266,24 +266,40 @@ func (c *Content) covered(ctx context.Context, command process.Command) (r proce
 		return r, false, err
 	}
 	defer c.close()
-	command.Enclave = &enclave.Enclave{Covers: []enclave.Cover{c.cover(dir)}}
-	watched := []string{filepath.Dir(c.live), c.live, dir}
-	for _, p := range c.places()[1:] {
-		dir := paths.Canonical(p.live)
-		command.Enclave.Covers = append(command.Enclave.Covers, p.cover(dir))
-		watched = append(watched, filepath.Dir(p.live), p.live, dir)
-	}
-
-	watch, err := enclave.NewWatch(watched...)
+	watch, covers, err := c.watch(dir, c.places()[1:])
 	if err != nil {
 		return r, false, err
 	}
+	command.Enclave = &enclave.Enclave{Covers: covers}
 	r = process.Run(ctx, command)
 	moved = watch.Close()
-	if errors.Is(r.Err, enclave.ErrUnavailable) {
+	if errors.Is(r.Err, enclave.ErrUnavailable) && !moved {
 		err = r.Err
 	}
 	return r, moved, err
+}
+
+// watch begins to watch what leads to the project's own directory and to the places beside it, and gives what an enclave
+// has in their stead. One beside it may be removed at any time: what is gone cannot run.
+func (c *Content) watch(dir string, beside []*place) (*enclave.Watch, []enclave.Cover, error) {
+	for {
+		covers, watched := []enclave.Cover{c.cover(dir)}, []string{filepath.Dir(c.live), c.live, dir}
+		for _, p := range beside {
+			dir := paths.Canonical(p.live)
+			covers = append(covers, p.cover(dir))
+			watched = append(watched, filepath.Dir(p.live), p.live, dir)
+		}
+		watch, err := enclave.NewWatch(watched...)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return watch, covers, err
+		}
+
+		there := slices.DeleteFunc(slices.Clone(beside), func(p *place) bool { return !disk.IsDir(p.live) })
+		if len(there) == len(beside) {
+			return nil, nil, err
+		}
+		beside = there
+	}
 }
 
 // open returns the directory of the project's own that an enclave is put over. Where .gauntlet was deleted it is
