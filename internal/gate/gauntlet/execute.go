@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stopgate/stopgate/internal/gate/gauntlet/change"
@@ -309,10 +310,11 @@ type view struct {
 func (e *execution) look(ctx context.Context, v *view) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.looking)
 	defer cancel()
-	treed := make(chan error, 1)
-	go func() { treed <- e.lookAtTree(ctx, v) }()
-	v.position, err = e.tree.Position(ctx, e.Scope)
-	if treeErr := <-treed; err == nil {
+	looked := make(chan error, 1)
+	go func() { looked <- e.lookAtTree(ctx, v) }()
+	tree := sync.OnceValues(func() (change.Tree, error) { err := <-looked; return v.tree, err })
+	v.position, err = e.tree.PositionBeside(ctx, e.Scope, tree)
+	if _, treeErr := tree(); err == nil {
 		err = treeErr
 	}
 	if err == nil && e.whole() {

@@ -77,6 +77,14 @@ func TestAProvenStopAsksGitTwice(t *testing.T) {
 			s.prompt("do it", nil)
 			s.commit("h", "")
 		},
+		"below the top of its repository": func(s *scene) {
+			check(s.t, os.Rename(s.path(".git"), filepath.Join(filepath.Dir(s.root), ".git")))
+			write(s.t, filepath.Join(filepath.Dir(s.root), ".git", "info", "exclude"), "/*\n!/"+filepath.Base(s.root)+"\n")
+			git(s, "add", "-A")
+			git(s, "commit", "-q", "-m", "moved")
+			s.approve()
+			s.prompt("do it", nil)
+		},
 		"several commits": func(s *scene) {
 			s.prompt("do it", nil)
 			s.commit("h", "")

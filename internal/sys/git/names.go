@@ -42,12 +42,6 @@ func (r Repo) FilesWhile(ctx context.Context, started func()) (Listing, error) {
 	return list, nil
 }
 
-// Lists reports whether git lists anything below the directory: a file that it tracks, or one that it does not ignore.
-func (r Repo) Lists(ctx context.Context) (bool, error) {
-	out, err := r.output(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "--", ".")
-	return out != "", err
-}
-
 // Has reports whether any of the files is below the directory.
 func (l Listing) Has() bool {
 	below := func(name string) bool { return !strings.HasPrefix(name, "../") }

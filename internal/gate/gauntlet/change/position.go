@@ -45,12 +45,18 @@ func (e *BaseError) Error() string { return fmt.Sprintf("no such ref: %s", e.Bas
 // that git can read, is no error: then everything counts as changed. That git is
 // missing although there is a repository is one (git.ErrNotInstalled).
 func (w *Worktree) Position(ctx context.Context, scope Scope) (Position, error) {
+	return w.PositionBeside(ctx, scope, nil)
+}
+
+// PositionBeside is Position beside a look at the tree, which tree waits for: what git has listed there need not be asked
+// for again.
+func (w *Worktree) PositionBeside(ctx context.Context, scope Scope, tree func() (Tree, error)) (Position, error) {
 	location, base, err := w.locate(ctx, scope)
 	if err == nil && !location.Inside {
 		err = &git.Error{Command: "rev-parse", Message: "not a working tree"}
 	}
 	if err == nil && location.Up != "" {
-		err = w.ignored(ctx)
+		err = w.ignored(ctx, tree)
 	}
 	if err != nil {
 		return w.lost(scope, err)
@@ -229,8 +235,18 @@ func (w *Worktree) lost(scope Scope, err error) (Position, error) {
 var errIgnored = errors.New("git ignores the project")
 
 // ignored is errIgnored where that is so.
-func (w *Worktree) ignored(ctx context.Context) error {
-	if lists, err := w.repo.Lists(ctx); err != nil || lists {
+func (w *Worktree) ignored(ctx context.Context, tree func() (Tree, error)) error {
+	if tree != nil {
+		switch seen, err := tree(); {
+		case err != nil:
+			return err
+		case seen.holding == nothing:
+			return errIgnored
+		case seen.holding == something:
+			return nil
+		}
+	}
+	if files, err := w.repo.Files(ctx); err != nil || files.Has() {
 		return err
 	}
 	return errIgnored

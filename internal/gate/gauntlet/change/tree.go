@@ -30,7 +30,17 @@ type Tree struct {
 	files        []entry
 	repositories []string // folders within the tree that are repositories; their files are among its own
 	blind        bool     // there is more than files say
+	holding      holding
 }
+
+// holding is what git lists of the project: a repository around it may ignore all of it, see errIgnored.
+type holding int
+
+const (
+	unlisted holding = iota // git listed nothing at all
+	something
+	nothing
+)
 
 // Known is the id of an exact tree; empty for any other.
 func (t Tree) Known() string {
@@ -102,6 +112,7 @@ type listing struct {
 	why    string   // what may be missing in it
 	unread []string // folders that are missing in it
 	blind  bool     // more than those is missing
+	of     holding
 	err    error
 }
 
@@ -173,11 +184,11 @@ func (w *Worktree) snapshot(ctx context.Context, ahead bool, list func(ctx conte
 
 func newTree(files []entry, found listing, repositories []string) Tree {
 	if found.why != "" && len(files) == 0 {
-		return Tree{Why: found.why} // nothing is known of it
+		return Tree{Why: found.why, holding: found.of} // nothing is known of it
 	}
 	return Tree{
 		ID: identity(files), Exact: found.why == "", Why: found.why,
-		files: files, repositories: repositories, blind: found.blind,
+		files: files, repositories: repositories, blind: found.blind, holding: found.of,
 	}
 }
 
@@ -223,9 +234,13 @@ func (w *Worktree) list(ctx context.Context, begun func()) listing {
 	w.hidden, w.listed = files.Hidden, true
 	up := w.up()
 	if up != "" && !files.Has() {
-		return w.walk(ctx) // see errIgnored
+		found := w.walk(ctx) // see errIgnored
+		found.of = nothing
+		return found
 	}
-	return w.listing(files, "", up)
+	found := w.listing(files, "", up)
+	found.of = something
+	return found
 }
 
 // up is the way from the root to the top of the work tree: "", "../", …
