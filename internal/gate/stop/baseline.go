@@ -41,7 +41,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 	ctx, cancel = context.WithTimeout(ctx, promptPatience)
 	defer cancel()
 
-	var found map[string]gauntlet.Found
+	var found map[string]finding
 	var projects []*keeper.Project
 	moves := !begins && person && rests(session)
 	if begins || moves {
@@ -57,7 +57,7 @@ func (c *call) prompted(ctx context.Context, payload hook.Payload, place Place, 
 			s.SetTree(root, func(t *footprint.Tree) {
 				switch {
 				case first:
-					t.Since, t.Reflog, t.Rules = event.SinceStart, change.FoundReflog(ctx, root, c.Environ), tree.Rules
+					t.Since, t.Reflog, t.Rules = event.SinceStart, tree.reflog, tree.Rules
 				case t.Baseline != tree.Tree:
 					t.Since = event.SincePrompt
 				}
@@ -99,9 +99,16 @@ func (c *call) protect(ctx context.Context, projects []*keeper.Project, session 
 // promptPatience is how long a prompt may wait for all that is remembered of trees.
 const promptPatience = 10 * time.Second
 
+// finding is a tree that an agent finds, and the reflog that it has at the first prompt. Git may be asked for that, which
+// is too slow while the session's file is locked.
+type finding struct {
+	gauntlet.Found
+	reflog change.Reflog
+}
+
 // lookAround looks at the trees of a session, which is nil where it has only its id.
-func (c *call) lookAround(ctx context.Context, place Place, below []string, id string, session *footprint.Session) (found map[string]gauntlet.Found, projects []*keeper.Project) {
-	found = map[string]gauntlet.Found{}
+func (c *call) lookAround(ctx context.Context, place Place, below []string, id string, session *footprint.Session) (found map[string]finding, projects []*keeper.Project) {
+	found = map[string]finding{}
 	look := func(project *keeper.Project) {
 		if project == nil {
 			return
@@ -115,7 +122,11 @@ func (c *call) lookAround(ctx context.Context, place Place, below []string, id s
 		if session != nil {
 			before = change.Baseline{Session: session.Origin, Tree: session.Trees[root].Baseline}
 		}
-		found[root] = gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, before)
+		tree := finding{Found: gauntlet.KeepTree(ctx, project, c.StateDir, c.Environ, c.Now, before)}
+		if session == nil || session.Prompts == 0 {
+			tree.reflog = change.FoundReflog(ctx, root, c.Environ)
+		}
+		found[root] = tree
 		projects = append(projects, project)
 	}
 
