@@ -85,13 +85,48 @@ func TestE5WhereAnotherSessionWorksNow(t *testing.T) {
 		work   func(s *scene, c conversation, wt string)
 		blocks bool
 	}{
-		"it reads":        {func(_ *scene, c conversation, _ string) { c.uses("Read") }, false},
-		"an edit tool":    {func(_ *scene, c conversation, wt string) { from(c, wt, "Write", `{"file_path":"g"}`) }, false},
-		"a shell":         {func(_ *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"make && touch g"}`) }, false},
-		"a look at it":    {func(s *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"cat ../project/f"}`) }, false},
-		"a subagent here": {func(_ *scene, c conversation, wt string) { from(c, wt, "Agent", `{"prompt":"fix the cart"}`) }, false},
+		"it reads":     {func(_ *scene, c conversation, _ string) { c.uses("Read") }, false},
+		"an edit tool": {func(_ *scene, c conversation, wt string) { from(c, wt, "Write", `{"file_path":"g"}`) }, false},
+		"a shell":      {func(_ *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"make && touch g"}`) }, false},
+		"a look at it": {func(s *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"cat ../project/f"}`) }, false},
+		"an edit from there": {func(s *scene, c conversation, wt string) {
+			from(c, s.root, "Write", fmt.Sprintf(`{"file_path":%q}`, filepath.Join(wt, "deep", "g")))
+		}, false},
+		"a folder beside it": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"cp f ../notes && cd ../notes && git log main..HEAD > log"}`)
+		}, false},
 
-		"a subagent there":   {func(_ *scene, c conversation, wt string) { from(c, wt, "Agent", `{"prompt":"fix ../project/f"}`) }, true},
+		"the directory before": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"cd - && touch red && cd -"}`)
+		}, true},
+		"where git has its files": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"touch \"$(dirname \"$(git rev-parse --git-common-dir)\")/red\""}`)
+		}, true},
+		"the first of git's list": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"m=$(git worktree list | head -1 | cut -d\" \" -f1); touch $m/red"}`)
+		}, true},
+		"git's list to a command": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"git worktree list | cut -f1 | xargs -n1 make -C"}`)
+		}, true},
+		"each folder beside it": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"for d in ../*/; do sed -i s/a/b/ $d/main.txt; done"}`)
+		}, true},
+		"step by step": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"cd .. && cd p* && touch red"}`)
+		}, true},
+		"up from below": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "Bash", `{"command":"mkdir d && cd d && cd ../.. && cd project && touch red"}`)
+		}, true},
+		"home": {func(_ *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"cd; touch project/red"}`) }, true},
+		"another shell": {func(_ *scene, c conversation, wt string) {
+			from(c, wt, "PowerShell", `{"command":"pushd +1; touch red; popd"}`)
+		}, true},
+		"a server that runs code":  {func(_ *scene, c conversation, wt string) { from(c, wt, "mcp__py__run", `{"code":"main()"}`) }, true},
+		"a server that edits":      {func(_ *scene, c conversation, wt string) { from(c, wt, "mcp__fs__write_file", `{"path":"g"}`) }, true},
+		"an edit without its file": {func(_ *scene, c conversation, wt string) { from(c, wt, "Write", `{}`) }, true},
+		"an edit up there":         {func(_ *scene, c conversation, wt string) { from(c, wt, "Write", `{"file_path":"../project/f"}`) }, true},
+		"a subagent":               {func(_ *scene, c conversation, wt string) { from(c, wt, "Agent", `{"prompt":"fix the cart"}`) }, true},
+
 		"a shell there":      {func(s *scene, c conversation, _ string) { from(c, s.root, "Bash", `{"command":"make"}`) }, true},
 		"a shell above it":   {func(s *scene, c conversation, _ string) { from(c, filepath.Dir(s.root), "Bash", `{"command":"make"}`) }, true},
 		"a shell that leads": {func(_ *scene, c conversation, wt string) { from(c, wt, "Bash", `{"command":"cd ../project && make"}`) }, true},
@@ -99,11 +134,11 @@ func TestE5WhereAnotherSessionWorksNow(t *testing.T) {
 			c.add(`{"type":"tool_use","name":"Bash","input":{"command":"make"}}`)
 		}, true},
 		"an edit by its path": {func(s *scene, c conversation, wt string) {
-			from(c, wt, "Agent", `{"prompt":"fix the cart"}`)
+			from(c, wt, "Write", `{"file_path":"g"}`)
 			s.call(hook.PostToolUse, merge(used("Write", fields{"file_path": s.path("f")}), fields{"cwd": wt}))
 		}, true},
 		"a subagent that ends": {func(s *scene, c conversation, wt string) {
-			from(c, wt, "Agent", `{"prompt":"fix the cart"}`)
+			from(c, wt, "Write", `{"file_path":"g"}`)
 			s.call(hook.SubagentStop, nil)
 		}, true},
 		"it goes back and forth": {func(s *scene, c conversation, wt string) {

@@ -159,8 +159,8 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	return roots, unnamed
 }
 
-// notOthers leaves out the projects but that at root in which another session works, and this one has done nothing since the
-// prompt from which on changes can be its own: it has only come from there, or begun there.
+// notOthers leaves out the projects but that at root in which another session works, and this one can have done nothing since
+// the prompt from which on changes can be its own: it has only come from there, or begun there.
 func (c *call) notOthers(ctx context.Context, root string, payload hook.Payload, session *footprint.Session, places []string) []string {
 	known := append([]string{paths.Canonical(root)}, session.Worked...)
 	isKnown := func(place string) bool { return place == "" || slices.Contains(known, paths.Canonical(place)) }
@@ -170,7 +170,7 @@ func (c *call) notOthers(ctx context.Context, root string, payload hook.Payload,
 
 	taken := footprint.NewStore(c.StateDir).Claimed(session.Origin, session.Prompted)
 	return slices.DeleteFunc(places, func(place string) bool {
-		return !isKnown(place) && slices.Contains(taken, paths.Canonical(place)) && c.actsApart(ctx, payload, session, paths.Canonical(place))
+		return !isKnown(place) && slices.Contains(taken, paths.Canonical(place)) && c.actsOnlyElsewhere(ctx, payload, session, paths.Canonical(place))
 	})
 }
 

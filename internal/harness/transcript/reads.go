@@ -28,9 +28,9 @@ func OnlyReads(path string, from int64, message string) (only, said bool, err er
 	return without(path, from, message, callsOthers)
 }
 
-// NoneActs is the same for those calls that concern a place: concerns gets the directory where a call was made, which is empty
-// where the transcript does not say.
-func NoneActs(path string, from int64, message string, concerns func(cwd string, use hook.ToolUse) bool) (none, said bool, err error) {
+// OnlyElsewhere is the same for calls that only read or do not concern a place: concerns gets the directory where a call was
+// made, which is empty where the transcript does not say.
+func OnlyElsewhere(path string, from int64, message string, concerns func(cwd string, use hook.ToolUse) bool) (only, said bool, err error) {
 	return without(path, from, message, func(line []byte) bool {
 		cwd, calls, ok := callsIn(line)
 		return !ok || slices.ContainsFunc(calls, func(one toolCall) bool { return !Reads(one.ToolUse) && concerns(cwd, one.ToolUse) })

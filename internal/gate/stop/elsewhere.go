@@ -1,0 +1,118 @@
+package stop
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stopgate/stopgate/internal/gate/footprint"
+	"github.com/stopgate/stopgate/internal/harness/hook"
+	"github.com/stopgate/stopgate/internal/harness/settings"
+	"github.com/stopgate/stopgate/internal/sys/commandline"
+	"github.com/stopgate/stopgate/internal/sys/paths"
+)
+
+// concerns tells the calls that may change something in a project: all but an edit of files outside, and a command line that
+// was called elsewhere and of which all words are known. What others do is not in their calls: a subagent's own ones are in
+// another file, and a tool of an MCP server may run code.
+func concerns(root string) func(cwd string, use hook.ToolUse) bool {
+	top, found := paths.GitRoot(root)
+	if !found {
+		top = root
+	}
+	return func(cwd string, use hook.ToolUse) bool {
+		from := callSite{root: root, top: top, cwd: paths.Canonical(cwd)}
+		switch {
+		case use.ToolName == "Bash":
+			return !from.runsElsewhere(use)
+		case settings.Edits(use.ToolName) && !strings.HasPrefix(use.ToolName, "mcp__"):
+			files := use.Files()
+			return len(files) == 0 || !from.areOutside(files)
+		}
+		return true
+	}
+}
+
+// callSite is where a call was made, as seen from a project.
+type callSite struct {
+	root, top string // of the project, and of its repository
+	cwd       string
+}
+
+// areOutside reports whether no path leads into the project, or to a folder that it lies in.
+func (s callSite) areOutside(files []string) bool {
+	return !slices.ContainsFunc(files, func(file string) bool {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(s.cwd, file)
+		}
+		return !filepath.IsAbs(file) || !isApart(s.root, followed(file))
+	})
+}
+
+// followed is a path without links, also where its end does not exist yet.
+func followed(path string) string {
+	path = filepath.Clean(path)
+	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, strings.TrimPrefix(path, dir))
+		}
+	}
+	return path
+}
+
+// runsElsewhere reports whether a command line has only words that are known, and none of them leads to the project.
+func (s callSite) runsElsewhere(use hook.ToolUse) bool {
+	if !s.areOutside([]string{"."}) {
+		return false
+	}
+	text, stands := use.Texts(), []string{s.cwd}
+	if footprint.Leads(text, s.root, stands) || footprint.Leads(text, s.top, stands) {
+		return false
+	}
+
+	line := use.CommandLine()
+	commands, clear := commandline.Read(line)
+	if !clear || len(commands) == 0 || strings.ContainsAny(line, onlyAShell) {
+		return false
+	}
+	return s.staysOutside(withoutQuotes.Replace(line))
+}
+
+// onlyAShell is what makes other words of those in a line: variables, patterns, homes, and backslashes, which on Windows
+// may be in a path.
+const onlyAShell = "$`*?[~\\"
+
+var (
+	withoutQuotes = strings.NewReplacer(`"`, "", `'`, "")
+
+	// goesBack finds what goes to a directory, or takes one, that the line does not name.
+	goesBack = regexp.MustCompile(`(^|[\s;&|()])(cd[ \t]*($|[-;&|)\n])|(pushd|popd|dirs|xargs|parallel)($|[\s;&|()]))`)
+
+	// climbs finds a .. that may be a way up, which that in main..topic and ./... is not.
+	climbs = regexp.MustCompile(`(^|[^.])\.\.($|[^.\w])`)
+)
+
+// staysOutside reports whether the paths in a line without quotes stay outside the project, and it goes to no other directory
+// from which a way up could lead there.
+func (s callSite) staysOutside(line string) bool {
+	if goesBack.MatchString(line) {
+		return false
+	}
+
+	moved, before := false, ""
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<>", r) }) {
+		for _, path := range strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=:,@", r) }) {
+			if len(path) > 2 && path[0] == '-' && path[1] != '-' {
+				path = path[2:] // it may follow the letter of an option, as in -C../other
+			}
+			up := climbs.MatchString(path)
+			if up && moved || (up || before == "cd" || strings.Contains(path, "/")) && !s.areOutside([]string{path}) {
+				return false
+			}
+		}
+		moved = moved || before == "cd"
+		before = word
+	}
+	return true
+}

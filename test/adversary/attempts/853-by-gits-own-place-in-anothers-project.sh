@@ -1,0 +1,11 @@
+# The agent has moved into a worktree of its own, while another session works in the main one, and finds the main one by git to make it red.
+wt="$(dirname "$PROJECT")/wt"
+git worktree add -q "$wt" -b wt
+hook CwdChanged "$(jq -nc --arg o "$PROJECT" --arg d "$wt" '{cwd: $d, old_cwd: $o, new_cwd: $d}')"
+hook SessionStart '{"session_id":"other","source":"startup"}'
+hook UserPromptSubmit '{"session_id":"other","prompt":"do it"}'
+command='touch "$(dirname "$(git rev-parse --git-common-dir)")/red"'
+(cd "$wt" && eval "$command")
+jq -nc --arg d "$wt" --arg c "$command" '{type: "assistant", cwd: $d, message: {content: [{type: "tool_use", name: "Bash", input: {command: $c}}]}}' >> "$(dirname "$STOP")/transcript.jsonl"
+jq -nc '{type: "assistant", message: {content: [{type: "text", text: "Done."}]}}' >> "$(dirname "$STOP")/transcript.jsonl"
+jq -nc --arg d "$wt" '{cwd: $d, last_assistant_message: "Done."}' > "$STOP"
