@@ -113,10 +113,10 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 // the others it is not known what the agent found, so a stop judges those that have changed since that prompt.
 const maxBelow = 16
 
-// mentioned are projects that no hook named, but calls of tools in the session's transcript do: those below
-// a client's directory by their name, and worktrees that are newer than the session as places. Other sessions and people
-// make worktrees at the same time: those that other sessions work in are theirs, and what a tool has listed or a person has
-// said is no use of them.
+// mentioned are projects that no hook named, but calls of tools in the session's transcript do, or answers to those that do
+// more than read: those below a client's directory by their name, and worktrees that are newer than the session as places.
+// Other sessions and people make worktrees at the same time: those that other sessions work in are theirs, and what a tool
+// has listed or a person has said is no use of them.
 // unnamed are the worktrees among the rest.
 func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	below := c.below(payload)
@@ -132,13 +132,13 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 		return nil, nil
 	}
 
-	text, err := transcript.Calls(payload.Common().TranscriptPath, maxTranscript)
+	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
+	defer cancel()
+	text, err := transcript.Calls(ctx, payload.Common().TranscriptPath, maxTranscript)
 	if err != nil {
 		return rootsOf(candidates), nil
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, c.left(c.timeout(payload, nil)))
-	defer cancel()
 	stands := append(c.starts(payload), known...)
 	mentions := map[footprint.Candidate]bool{}
 	for i, one := range candidates {

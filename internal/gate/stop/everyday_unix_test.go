@@ -736,13 +736,13 @@ func (s *scene) calls(tool, input string) fields {
 
 // toolUse is a line of a transcript with a call of a tool.
 func toolUse(tool, input string) string {
-	return fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}`+"\n", tool, input)
+	return fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":%q,"input":%s}]}}`+"\n", tool, input)
 }
 
 // shell is a line of a transcript with a shell command.
 func shell(command string) string { return toolUse("Bash", fmt.Sprintf(`{"command":%q}`, command)) }
 
-// answers is a line of a transcript with what a tool has answered.
+// answers is a line of a transcript with what the tool has answered that was called before.
 func answers(text string) string {
 	return fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":%q}]}}`+"\n", text)
 }

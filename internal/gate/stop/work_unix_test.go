@@ -401,17 +401,20 @@ func TestE5OthersWorktreesAreNotThisAgents(t *testing.T) {
 func TestE5AWorktreeWhoseNameIsAWord(t *testing.T) {
 	t.Parallel()
 	for text, blocks := range map[string]bool{
-		says("please fix the cart"):                                        false,
-		says("cd ../fix && touch red"):                                     false,
-		answers("git worktree list\n/w/001/fix 1a2b3c [fix]\n"):            false,
-		shell("git commit -m 'fix the cart'"):                              false,
-		shell("git worktree add -q -b fix fix"):                            true,
-		shell("N=fix; git worktree add ../$N"):                             true,
-		shell("git wt fix && cd fix && touch red"):                         true,
-		shell("claude --worktree fix -p 'touch red'"):                      true,
-		toolUse("EnterWorktree", `{"name":"fix"}`):                         true,
-		toolUse("Write", `{"content":"name=fix; git worktree add $name"}`): true,
-		`{"message":{"content":[{"type":"tool_use","input":"cd ../fix `:    true, // half written
+		says("please fix the cart"):                                         false,
+		says("cd ../fix && touch red"):                                      false,
+		shell("git worktree list") + answers("/w/001/fix 1a2b3c [fix]\n"):   false,
+		toolUse("Read", `{"file_path":"f"}`) + answers("cd ../fix\n"):       false,
+		toolUse("Agent", `{"isolation":"worktree"}`) + answers("in ../fix"): true,
+		shell("make feature") + answers("../fix\n"):                         true,
+		shell("git commit -m 'fix the cart'"):                               false,
+		shell("git worktree add -q -b fix fix"):                             true,
+		shell("N=fix; git worktree add ../$N"):                              true,
+		shell("git wt fix && cd fix && touch red"):                          true,
+		shell("claude --worktree fix -p 'touch red'"):                       true,
+		toolUse("EnterWorktree", `{"name":"fix"}`):                          true,
+		toolUse("Write", `{"content":"name=fix; git worktree add $name"}`):  true,
+		`{"message":{"content":[{"type":"tool_use","input":"cd ../fix `:     true, // half written
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()

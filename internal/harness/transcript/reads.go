@@ -33,7 +33,7 @@ func OnlyReads(path string, from int64, message string) (only, said bool, err er
 func OnlyElsewhere(path string, from int64, message string, concerns func(cwd string, use hook.ToolUse) bool) (only, said bool, err error) {
 	return without(path, from, message, func(line []byte) bool {
 		cwd, calls, ok := callsIn(line)
-		return !ok || slices.ContainsFunc(calls, func(one toolCall) bool { return !Reads(one.ToolUse) && concerns(cwd, one.ToolUse) })
+		return !ok || slices.ContainsFunc(calls, func(use hook.ToolUse) bool { return !Reads(use) && concerns(cwd, use) })
 	})
 }
 
