@@ -2,7 +2,6 @@ package stop
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/harness/settings"
 	"github.com/stopgate/stopgate/internal/sys/commandline"
+	"github.com/stopgate/stopgate/internal/sys/lazyregexp"
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
@@ -87,16 +87,16 @@ var (
 	withoutQuotes = strings.NewReplacer(`"`, "", `'`, "")
 
 	// goesBack finds what goes to a directory, or takes one, that the line does not name.
-	goesBack = regexp.MustCompile(`(^|[\s;&|()])(cd[ \t]*($|[-;&|)\n])|(pushd|popd|dirs|xargs|parallel)($|[\s;&|()]))`)
+	goesBack = lazyregexp.New(`(^|[\s;&|()])(cd[ \t]*($|[-;&|)\n])|(pushd|popd|dirs|xargs|parallel)($|[\s;&|()]))`)
 
 	// climbs finds a .. that may be a way up, which that in main..topic and ./... is not.
-	climbs = regexp.MustCompile(`(^|[^.])\.\.($|[^.\w])`)
+	climbs = lazyregexp.New(`(^|[^.])\.\.($|[^.\w])`)
 )
 
 // staysOutside reports whether the paths in a line without quotes stay outside the project, and it goes to no other directory
 // from which a way up could lead there.
 func (s callSite) staysOutside(line string) bool {
-	if goesBack.MatchString(line) {
+	if goesBack.Get().MatchString(line) {
 		return false
 	}
 
@@ -106,7 +106,7 @@ func (s callSite) staysOutside(line string) bool {
 			if len(path) > 2 && path[0] == '-' && path[1] != '-' {
 				path = path[2:] // it may follow the letter of an option, as in -C../other
 			}
-			up := climbs.MatchString(path)
+			up := climbs.Get().MatchString(path)
 			if up && moved || (up || before == "cd" || strings.Contains(path, "/")) && !s.areOutside([]string{path}) {
 				return false
 			}
