@@ -16,7 +16,7 @@ import (
 func looked(t *testing.T) (*gittest.Repo, *session) {
 	t.Helper()
 	repo := gittest.New(t)
-	repo.Write("a.go", "package a\n", ".gitignore", "ignored\n", "logs/one", "1\n")
+	repo.Write("a.go", "package a\n", ".gitignore", "ignored\n", "logs/console.1.log", "1\n")
 	repo.Commit("begin")
 	s := &session{
 		Stop: Stop{
@@ -42,7 +42,7 @@ func TestIdentity(t *testing.T) {
 	}{
 		"nothing":            {func(*gittest.Repo, *session) {}, false, false},
 		"an ignored file":    {func(r *gittest.Repo, _ *session) { r.Write("ignored", "x") }, false, false},
-		"a log of the gates": {func(r *gittest.Repo, _ *session) { r.Write("logs/two", "2") }, false, false},
+		"a log of the gates": {func(r *gittest.Repo, _ *session) { r.Write("logs/console.2.log", "2") }, false, false},
 		"a commit":           {func(r *gittest.Repo, _ *session) { r.Git("commit", "--quiet", "--allow-empty", "-m", "x") }, false, false},
 		"a file":             {func(r *gittest.Repo, _ *session) { r.Write("a.go", "package b\n") }, true, false},
 		"an untracked file":  {func(r *gittest.Repo, _ *session) { r.Write("b.go", "") }, true, false},
