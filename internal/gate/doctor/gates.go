@@ -85,7 +85,7 @@ func (e *examination) hidden(programs ...string) {
 	}
 }
 
-// idle finds gates none of which runs here.
+// idle reports a project whose gates all run elsewhere.
 func (e *examination) idle(project *keeper.Project) {
 	external := len(project.Config.Gauntlet.StopHook.Runner) > 0
 	if external || len(project.Gates.EntryPoints) == 0 || gauntlet.AnyRuns(project, e.hookEnviron()) {
@@ -110,8 +110,8 @@ func (e *examination) directories() {
 	}
 }
 
-// notes finds what the configuration checks less than it seems to. A gate that no file leads to may wait for its first one, as
-// in a new project, or never run because of a typo: nobody but a person can tell.
+// notes reports where the configuration checks less than it seems to. An entry point without files may be a new package or a
+// typo; only a person can tell, so doctor is unsure.
 func (e *examination) notes(ctx context.Context, project *keeper.Project) {
 	notes, _ := gauntlet.Notes(ctx, project, e.ownEnviron()) // what git cannot list was found before
 	for _, note := range notes {

@@ -57,8 +57,8 @@ func (j *Job) Includes(file string) bool {
 	return leads(j.Entry, file)
 }
 
-// home is the folder from which the job's own files are named: where a check runs, or the entry point of a review. It is
-// empty where that is no folder.
+// home is the folder that the job's inputs are relative to, besides the project's root: the one where a check runs, or the
+// entry point of a review. It is empty if the entry point is a pattern.
 func (j *Job) home() string {
 	switch {
 	case j.Check != nil:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// onlyLastCounts reports whether a command has lines whose failure the shell passes over. It is told only of lines that are
-// plain commands: whoever writes an if or a && has thought of it, and a line that goes on in the next one is none.
+// onlyLastCounts reports whether the shell ignores a failure in some line of a command. It judges only commands in which every line
+// is a plain command of its own: an author who writes if or && has thought about failures.
 func onlyLastCounts(command string) bool {
 	var lines []string
 	for line := range strings.Lines(command) {

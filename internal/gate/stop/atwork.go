@@ -27,9 +27,9 @@ func atWork(payload hook.Payload) bool {
 	return false
 }
 
-// rests reports whether only a person can have changed anything since the session's last stop: it was judged, and neither a
-// hook nor the transcript, of which no more than what follows that stop is read, shows that the agent went on. A transcript
-// that cannot be read shows nothing.
+// rests reports whether only a person can have changed anything since the session's last stop: that stop was judged, no hook
+// has shown the agent at work since, and the transcript after it has no call that does more than read. An unreadable transcript
+// does not count against the agent.
 func rests(session *footprint.Session) bool {
 	if !session.Judged {
 		return false

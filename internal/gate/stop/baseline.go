@@ -178,7 +178,7 @@ func (c *call) settle(ctx context.Context, kc *keeper.Call, root string, session
 					t.Baseline, t.Since, t.Red = tree.Tree, event.SincePass, false
 				case gauntlet.NoApplicableGates, gauntlet.Unchanged:
 					if tree.Since == event.SincePlan {
-						s.Judged = false // nobody knows what the agent found here
+						s.Judged = false // what the agent found here is unknown
 						return
 					}
 					if t.Baseline != tree.Tree {

@@ -113,11 +113,10 @@ func (c *call) below(payload hook.Payload) (all []footprint.Candidate) {
 // the others it is not known what the agent found, so a stop judges those that have changed since that prompt.
 const maxBelow = 16
 
-// mentioned are projects that no hook named, but calls of tools in the session's transcript do, or answers to those that do
-// more than read: those below a client's directory by their name, and worktrees that are newer than the session as places.
-// Other sessions and people make worktrees at the same time: those that other sessions work in are theirs, and what a tool
-// has listed or a person has said is no use of them.
-// unnamed are the worktrees among the rest.
+// mentioned are the projects that no hook named but the transcript does, in a tool call or in the answer to a call that does
+// more than read: projects below Claude Code's directory by their name, and worktrees newer than the session by their path.
+// Other sessions and people make worktrees at the same time, so a worktree in which another session works, or that a tool only
+// listed or a person only mentioned, does not count. unnamed are the other new worktrees.
 func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	below := c.below(payload)
 	known := session.Roots
@@ -159,8 +158,8 @@ func (c *call) mentioned(ctx context.Context, root string, payload hook.Payload,
 	return roots, unnamed
 }
 
-// notOthers leaves out the projects but that at root in which another session works, and this one can have done nothing since
-// the prompt from which on changes can be its own: it has only come from there, or begun there.
+// notOthers drops the projects in which another session works and this one cannot have changed anything since its turn began:
+// it only started there, or came from there. It keeps the project at root.
 func (c *call) notOthers(ctx context.Context, root string, payload hook.Payload, session *footprint.Session, places []string) []string {
 	known := append([]string{paths.Canonical(root)}, session.Worked...)
 	isKnown := func(place string) bool { return place == "" || slices.Contains(known, paths.Canonical(place)) }

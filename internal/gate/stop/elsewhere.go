@@ -13,9 +13,9 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// concerns tells the calls that may change something in a project: all but an edit of files outside, and a command line that
-// was called elsewhere and of which all words are known. What others do is not in their calls: a subagent's own ones are in
-// another file, and a tool of an MCP server may run code.
+// concerns selects the calls that may change something in a project: all except edits of files outside it, and shell lines that
+// run elsewhere and whose every word is known. A subagent's own calls are in another file, and an MCP tool may run code, so both
+// count.
 func concerns(root string) func(cwd string, use hook.ToolUse) bool {
 	top, found := paths.GitRoot(root)
 	if !found {
@@ -61,7 +61,7 @@ func followed(path string) string {
 	return path
 }
 
-// runsElsewhere reports whether a command line has only words that are known, and none of them leads to the project.
+// runsElsewhere reports whether every word of a command line is known, and none of them leads to the project.
 func (s callSite) runsElsewhere(use hook.ToolUse) bool {
 	if !s.areOutside([]string{"."}) {
 		return false
@@ -79,17 +79,17 @@ func (s callSite) runsElsewhere(use hook.ToolUse) bool {
 	return s.staysOutside(withoutQuotes.Replace(line))
 }
 
-// onlyAShell is what makes other words of those in a line: variables, patterns, homes, and backslashes, which on Windows
-// may be in a path.
+// onlyAShell are the characters that only a shell can expand: variables, patterns and homes. Backslashes may be part of a
+// path on Windows.
 const onlyAShell = "$`*?[~\\"
 
 var (
 	withoutQuotes = strings.NewReplacer(`"`, "", `'`, "")
 
-	// goesBack finds what goes to a directory, or takes one, that the line does not name.
+	// goesBack matches commands that go to, or take, a directory that the line does not name.
 	goesBack = lazyregexp.New(`(^|[\s;&|()])(cd[ \t]*($|[-;&|)\n])|(pushd|popd|dirs|xargs|parallel)($|[\s;&|()]))`)
 
-	// climbs finds a .. that may be a way up, which that in main..topic and ./... is not.
+	// climbs matches a .. that may lead up, unlike the one in main..topic and ./...
 	climbs = lazyregexp.New(`(^|[^.])\.\.($|[^.\w])`)
 )
 

@@ -28,8 +28,8 @@ func (w *Worktree) Made(ctx context.Context, p Position, since Start) ([]string,
 	return append(commits, own...), err
 }
 
-// unlogged is what came of all moves that no reflog has. If there never was one, nobody has hidden anything: then as
-// ever only the commits of the user are the session's.
+// unlogged is the move from the HEAD that the session found to the one now, for moves that no reflog shows. If git never kept a
+// reflog here, the agent did not remove it, and only commits by the user count as the session's.
 func (w *Worktree) unlogged(ctx context.Context, since Reflog, head string) move {
 	m := move{from: since.Head, to: head}
 	if since.Size == 0 {
