@@ -48,7 +48,7 @@ func (e *examination) muted() {
 		if _, set := e.environment[name]; set {
 			where, hint = "in env in the settings", "remove it there"
 		}
-		e.find(Dead, "environment", fmt.Sprintf("%s is set %s: stopgate answers no hook of a Claude Code that has it, and nothing is checked", name, where), hint)
+		e.find(Dead, "environment", fmt.Sprintf("%s is set %s: it turns off all hooks of stopgate, so nothing is checked", name, where), hint)
 	}
 }
 

@@ -119,7 +119,7 @@ func (e *examination) notes(ctx context.Context, project *keeper.Project) {
 		if note.Idle {
 			level = Unsure
 		}
-		e.find(level, note.Key, note.Text, "correct it in "+paths.ProjectConfig(e.Root)+", if that is not what you want")
+		e.find(level, note.Key, note.Text, "if you did not mean that, edit "+paths.ProjectConfig(e.Root))
 	}
 }
 

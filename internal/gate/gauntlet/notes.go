@@ -33,7 +33,7 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 		}
 		for _, pattern := range ep.Exclude {
 			if strings.HasPrefix(pattern, "!") {
-				all = append(all, Note{"exclude", fmt.Sprintf("%s excludes everything else; it is not an exception, as in a .gitignore", plain.Name(pattern)), false})
+				all = append(all, Note{"exclude", fmt.Sprintf("%s excludes everything else; unlike in a .gitignore, it makes no exception", plain.Name(pattern)), false})
 			}
 		}
 	}

@@ -64,7 +64,7 @@ entry_points:
 		"entry_points: no file matches build, so its gates never run",
 		"entry_points: exclude leaves no file of packages/a, so its gates never run",
 		"entry_points: exclude leaves no file of packages/b, so its gates never run",
-		"exclude: !docs/api/** excludes everything else; it is not an exception, as in a .gitignore",
+		"exclude: !docs/api/** excludes everything else; unlike in a .gitignore, it makes no exception",
 	)
 }
 
