@@ -37,10 +37,12 @@ func decision(ctx context.Context, l *lab, r *report) error {
 }
 
 // decide measures both ways to ask for a decision. The check writes to the file
-// ran, so a gate that ran after all cannot stay hidden.
+// ran, so a gate that ran after all cannot stay hidden. Each repository has a session
+// of its own: one that went on from another repository would be asked about both, and
+// about the second as one that was made while it worked.
 func (l *lab) decide(ctx context.Context, r *report, dir, ran, about string, rounds int, limit float64) error {
 	payload := l.path("payload.json")
-	text := fmt.Sprintf(`{"session_id":"bench","prompt_id":"p","transcript_path":"%[1]s/t.jsonl","cwd":"%[1]s","hook_event_name":"Stop","stop_hook_active":false,"last_assistant_message":"done"}`, dir)
+	text := fmt.Sprintf(`{"session_id":%q,"prompt_id":"p","transcript_path":"%[2]s/t.jsonl","cwd":"%[2]s","hook_event_name":"Stop","stop_hook_active":false,"last_assistant_message":"done"}`, filepath.Base(dir), dir)
 	if err := os.WriteFile(payload, []byte(text), 0o600); err != nil {
 		return err
 	}
