@@ -51,7 +51,8 @@ func pathAtEnd(text []byte) string {
 	return strings.TrimPrefix(path, "@") // as curl takes a file
 }
 
-// spells reports whether a text ends in the way to a directory, its own or that from where the agent stands, which has spaces.
+// spells reports whether a text ends in the way to a directory, its own or that from where the agent stands, which may have
+// spaces and other characters that part paths.
 func spells(text []byte, dir string, stands []string) bool {
 	ways := []string{dir}
 	for _, stand := range stands {
@@ -61,7 +62,7 @@ func spells(text []byte, dir string, stands []string) bool {
 	}
 	return slices.ContainsFunc(ways, func(way string) bool {
 		before, found := bytes.CutSuffix(text, []byte(way))
-		return found && strings.Contains(way, " ") && pathAtEnd(before) == ""
+		return found && pathAtEnd(before) == ""
 	})
 }
 
@@ -89,12 +90,12 @@ func climbsTo(path, dir, stand string) bool {
 		down, up = rest, up+1
 	}
 	above, found := strings.CutSuffix(filepath.ToSlash(dir), strings.TrimSuffix("/"+down, "/"))
-	if !found || up == 0 {
+	if !found {
 		return false
 	}
 	rel, err := filepath.Rel(filepath.FromSlash(above+"/"), paths.Canonical(stand))
 	if err != nil || strings.HasPrefix(rel, "..") {
 		return false
 	}
-	return rel == "." || strings.Count(filepath.ToSlash(rel), "/")+1 <= up
+	return strings.Count(filepath.ToSlash(rel), "/")+1 <= up
 }

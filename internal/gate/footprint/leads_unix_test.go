@@ -89,6 +89,9 @@ func TestLeads(t *testing.T) {
 		{"my work/other", `make -C"` + dir + `/my work/other"`, true},
 		{"my work/other", `cd "../my work/other"`, false},
 		{"my work/other", `cd "/x` + dir + `/my work/other"`, false},
+		{"a=b,c/other", "touch ../../a=b,c/other/red", true},
+		{"a=b,c/other", "touch " + dir + "/a=b,c/other/red", true},
+		{"a=b,c/other", "touch /x" + dir + "/a=b,c/other/red", false},
 
 		// The project is in it, as a worktree may be.
 		{"work", "touch ../../work/red", true},
