@@ -13,7 +13,7 @@ import (
 // agent works: a command may first go into a folder below them, and what leads into one that lies in the folder does not
 // count. Where a path begins with what only a shell knows, its last part decides.
 func Leads(command, top string, stands []string) bool {
-	text := []byte(unquoted.Replace(command))
+	text := []byte(Unquoted(command))
 	name, dir := filepath.Base(top), filepath.Dir(top)
 	for start := range words(text, name) {
 		before, after := text[:start], text[start+len(name):]
@@ -30,8 +30,10 @@ func Leads(command, top string, stands []string) bool {
 	return false
 }
 
-// unquoted takes the quotes out of a command line, and the backslashes before characters that they protect.
-var unquoted = strings.NewReplacer("\\\n", "", `\`, "", `"`, "", `'`, "")
+// Unquoted is a command line without quotes, and without backslashes, which protect the characters after them.
+func Unquoted(line string) string { return quotes.Replace(line) }
+
+var quotes = strings.NewReplacer("\\\n", "", `\`, "", `"`, "", `'`, "")
 
 // leadsInto reports whether a path that led to a folder goes on into one of the stands in it.
 func leadsInto(after []byte, top string, stands []string) bool {

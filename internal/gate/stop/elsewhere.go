@@ -73,19 +73,17 @@ func (s callSite) runsElsewhere(use hook.ToolUse) bool {
 
 	line := use.CommandLine()
 	commands, clear := commandline.Read(line)
-	if !clear || len(commands) == 0 || strings.ContainsAny(line, onlyAShell) {
+	if !clear || len(commands) == 0 || strings.ContainsAny(line, expansions) {
 		return false
 	}
-	return s.staysOutside(withoutQuotes.Replace(line))
+	return s.staysOutside(footprint.Unquoted(line))
 }
 
-// onlyAShell are the characters that only a shell can expand: variables, patterns and homes. Backslashes may be part of a
-// path on Windows.
-const onlyAShell = "$`*?[~\\"
+// expansions are the characters of a line in place of which a shell may put others: of variables, patterns and homes.
+// Backslashes may be part of a path on Windows.
+const expansions = "$`*?[~\\"
 
 var (
-	withoutQuotes = strings.NewReplacer(`"`, "", `'`, "")
-
 	// goesBack matches commands that go to, or take, a directory that the line does not name.
 	goesBack = lazyregexp.New(`(^|[\s;&|()])(cd[ \t]*($|[-;&|)\n])|(pushd|popd|dirs|xargs|parallel)($|[\s;&|()]))`)
 
