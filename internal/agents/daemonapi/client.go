@@ -107,7 +107,7 @@ func (c *Client) Work(ctx context.Context, project, queue string) ([]WorkItem, e
 
 // WorkItem finds an item by its id or the beginning of it.
 func (c *Client) WorkItem(ctx context.Context, id string) (WorkItem, error) {
-	return get[WorkItem](ctx, c, "/v1/work/"+url.PathEscape(id))
+	return get[WorkItem](ctx, c, workPath(id))
 }
 
 // AddWork puts items into a queue. An ID is made where there is none.
@@ -121,13 +121,15 @@ func (c *Client) AddWork(ctx context.Context, w AddWork) ([]WorkItem, error) {
 
 // RetryWork lets an item be tried again.
 func (c *Client) RetryWork(ctx context.Context, id string) (WorkItem, error) {
-	return post[WorkItem](ctx, c, "/v1/work/"+url.PathEscape(id)+"/retry", ChangeWork{})
+	return post[WorkItem](ctx, c, workPath(id)+"/retry", ChangeWork{})
 }
 
 // DropWork removes an item.
 func (c *Client) DropWork(ctx context.Context, id string) (WorkItem, error) {
-	return post[WorkItem](ctx, c, "/v1/work/"+url.PathEscape(id)+"/drop", ChangeWork{})
+	return post[WorkItem](ctx, c, workPath(id)+"/drop", ChangeWork{})
 }
+
+func workPath(id string) string { return "/v1/work/" + url.PathEscape(id) }
 
 // Workers are those of a project or, with "", of all with some that were started.
 func (c *Client) Workers(ctx context.Context, project string) ([]Worker, error) {
@@ -182,6 +184,8 @@ func ofEither(id string, ask func(path string) (Owner, error)) (Owner, error) {
 	return owner, err
 }
 
+func agentPath(id string) string { return "/v1/agents/" + url.PathEscape(id) }
+
 // Agents are those that owners have now.
 func (c *Client) Agents(ctx context.Context) ([]Agent, error) { return c.SomeAgents(ctx, Filter{}) }
 
@@ -192,20 +196,20 @@ func (c *Client) SomeAgents(ctx context.Context, f Filter) ([]Agent, error) {
 
 // Agent finds an agent by its id.
 func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
-	return get[Agent](ctx, c, "/v1/agents/"+url.PathEscape(id))
+	return get[Agent](ctx, c, agentPath(id))
 }
 
 // Send writes to an agent. An ID is made where there is none.
 func (c *Client) Send(ctx context.Context, agent string, s Send) (Agent, error) {
 	s.ID = orNewID(s.ID)
-	return post[Agent](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/send", s)
+	return post[Agent](ctx, c, agentPath(agent)+"/send", s)
 }
 
 // Kill ends an agent's process; what follows is its owner's on_dead. An ID is made where
 // there is none.
 func (c *Client) Kill(ctx context.Context, agent string, k Kill) (Agent, error) {
 	k.ID = orNewID(k.ID)
-	return post[Agent](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/kill", k)
+	return post[Agent](ctx, c, agentPath(agent)+"/kill", k)
 }
 
 // Signal asks whether an agent may stop because of its signal, after the daemon has read
@@ -214,7 +218,7 @@ func (c *Client) Kill(ctx context.Context, agent string, k Kill) (Agent, error) 
 func (c *Client) Signal(ctx context.Context, agent string, through journal.Position) (Signal, error) {
 	ctx, cancel := context.WithTimeout(ctx, signalPatience)
 	defer cancel()
-	text, err := c.askOnceUp(ctx, "/v1/agents/"+url.PathEscape(agent)+"/signal"+query("journal", through.String()))
+	text, err := c.askOnceUp(ctx, agentPath(agent)+"/signal"+query("journal", through.String()))
 	if err != nil {
 		return Signal{}, err
 	}
@@ -239,7 +243,7 @@ func (c *Client) askOnceUp(ctx context.Context, path string) ([]byte, error) {
 // Await asks what a person answered to what an agent asks, after the daemon has read the
 // journal through a position. The daemon waits a while for an answer, and so does this.
 func (c *Client) Await(ctx context.Context, agent, ref string, through journal.Position) (Reply, error) {
-	return get[Reply](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/answer"+query("ref", ref, "journal", through.String()))
+	return get[Reply](ctx, c, agentPath(agent)+"/answer"+query("ref", ref, "journal", through.String()))
 }
 
 // Decisions are those that are open, or those that are settled.

@@ -2,13 +2,12 @@ package daemonapi
 
 import (
 	"context"
-	"net/url"
 	"strconv"
 )
 
 // Conversation is the end of an agent's conversation, of about so many messages.
 func (c *Client) Conversation(ctx context.Context, agent string, messages int) (Conversation, error) {
-	return get[Conversation](ctx, c, "/v1/agents/"+url.PathEscape(agent)+"/conversation"+query("limit", strconv.Itoa(messages)))
+	return get[Conversation](ctx, c, agentPath(agent)+"/conversation"+query("limit", strconv.Itoa(messages)))
 }
 
 // Sessions are those of Claude Code in tmux, the one whose state changed last first.
