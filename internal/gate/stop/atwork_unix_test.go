@@ -55,12 +55,7 @@ func TestE13WorkAfterAJudgedStopWithoutAPrompt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newWork(t)
-			c := s.conversation()
-			c.prompt("do it")
-			c.uses("Write")
-			write(t, s.path("g"), "")
-			wantAllow(t, s.stop(c.says("It is done.")))
-
+			c := s.worked()
 			tt.after(s, c)
 			s.red()
 			c.prompt("wait, what is that?")

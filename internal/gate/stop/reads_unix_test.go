@@ -46,16 +46,23 @@ func (c conversation) prompt(text string) {
 	c.s.prompt(text, fields{"transcript_path": c.path})
 }
 
+// worked is a conversation in which the agent has changed something, and then was allowed to stop.
+func (s *scene) worked() conversation {
+	s.t.Helper()
+	c := s.conversation()
+	c.prompt("do it")
+	c.uses("Edit")
+	write(s.t, s.path("g"), "")
+	wantAllow(s.t, s.stop(c.says("It is done.")))
+	return c
+}
+
 // An agent that has called no tool that could change anything has not changed what a person or another session changes
 // in its tree meanwhile.
 func TestE13WhatOthersChangeWhileTheAgentReads(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
-	c := s.conversation()
-	c.prompt("do it")
-	c.uses("Edit")
-	write(t, s.path("g"), "")
-	wantAllow(t, s.stop(c.says("It is done.")))
+	c := s.worked()
 	s.wantTrees("project passed")
 
 	c.prompt("what is this?")

@@ -814,31 +814,37 @@ func TestE13TheRetryLimitIsNoPass(t *testing.T) {
 // A session that is resumed is the latest one, and the one that a /clear after it goes on from.
 func TestE13AResumedSessionIsTheLatest(t *testing.T) {
 	t.Parallel()
-	s := newWork(t)
-	for i, id := range []string{"s1", "s2"} {
-		s.prompt("do it", fields{"session_id": id})
-		s.backdate(id, time.Duration(2-i)*time.Hour)
-	}
+	s := newTwoSessions(t)
 	s.call(hook.SessionStart, fields{"session_id": "s1", "source": "resume"})
-	s.call(hook.SessionStart, fields{"session_id": "s3", "source": "clear"})
-	if got := footprint.NewStore(s.state).Load("s3").Origin; got != "s1" {
-		t.Errorf("it goes on from %s", got)
-	}
+	s.wantClearedFrom("s1")
 }
 
 // Where no client is known, a conversation goes on from the one that was cleared, and not from that of another terminal.
 func TestE13AClearedSessionIsTheLatest(t *testing.T) {
 	t.Parallel()
+	s := newTwoSessions(t)
+	s.call(hook.SessionEnd, fields{"session_id": "s1", "reason": "clear"})
+	s.call(hook.SessionEnd, fields{"session_id": "s2", "reason": "other"})
+	s.wantClearedFrom("s1")
+}
+
+// newTwoSessions is a project in which a session s2 was heard of after s1.
+func newTwoSessions(t *testing.T) *scene {
+	t.Helper()
 	s := newWork(t)
 	for i, id := range []string{"s1", "s2"} {
 		s.prompt("do it", fields{"session_id": id})
 		s.backdate(id, time.Duration(2-i)*time.Hour)
 	}
-	s.call(hook.SessionEnd, fields{"session_id": "s1", "reason": "clear"})
-	s.call(hook.SessionEnd, fields{"session_id": "s2", "reason": "other"})
+	return s
+}
+
+// wantClearedFrom begins a session after a /clear and checks which one it goes on from.
+func (s *scene) wantClearedFrom(id string) {
+	s.t.Helper()
 	s.call(hook.SessionStart, fields{"session_id": "s3", "source": "clear"})
-	if got := footprint.NewStore(s.state).Load("s3").Origin; got != "s1" {
-		t.Errorf("it goes on from %s", got)
+	if got := footprint.NewStore(s.state).Load("s3").Origin; got != id {
+		s.t.Errorf("it goes on from %s", got)
 	}
 }
 

@@ -34,6 +34,16 @@ func madeIn(t *testing.T, r *gittest.Repo, since Start) []string {
 	return commits
 }
 
+// subjectsIn are those of the commits in madeIn, sorted and each once.
+func subjectsIn(t *testing.T, r *gittest.Repo, since Start) (subjects []string) {
+	t.Helper()
+	for _, id := range madeIn(t, r, since) {
+		subjects = append(subjects, r.Git("log", "-1", "--format=%s", id))
+	}
+	slices.Sort(subjects)
+	return slices.Compact(subjects)
+}
+
 // The times in a reflog are the agent's to choose, so its place in a long one has to be known.
 func TestE12CommitsInALongReflog(t *testing.T) {
 	r := gittest.New(t)
@@ -173,12 +183,7 @@ func TestE12CommitsThatWereBroughtHere(t *testing.T) {
 			since := Start{Time: time.Unix(1700000000, 0), Reflog: ReflogOf(r.Dir)} // as gittest has it
 
 			tt.bring(r)
-			var got []string
-			for _, id := range madeIn(t, r, since) {
-				got = append(got, r.Git("log", "-1", "--format=%s", id))
-			}
-			slices.Sort(got)
-			if got = slices.Compact(got); !slices.Equal(got, tt.want) {
+			if got := subjectsIn(t, r, since); !slices.Equal(got, tt.want) {
 				t.Errorf("made %q, want %q", got, tt.want)
 			}
 		})
@@ -216,12 +221,7 @@ func TestE12CommitsWithoutAReflog(t *testing.T) {
 			check(t, os.RemoveAll(r.Path(".git/logs")))
 			since := Start{Time: time.Unix(1700000000, 0), Reflog: FoundReflog(t.Context(), r.Dir, r.Env)} // as gittest has it
 			tt.bring(r)
-			var got []string
-			for _, id := range madeIn(t, r, since) {
-				got = append(got, r.Git("log", "-1", "--format=%s", id))
-			}
-			slices.Sort(got)
-			if got = slices.Compact(got); !slices.Equal(got, tt.want) {
+			if got := subjectsIn(t, r, since); !slices.Equal(got, tt.want) {
 				t.Errorf("made %q, want %q", got, tt.want)
 			}
 		})
