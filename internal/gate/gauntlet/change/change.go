@@ -101,16 +101,20 @@ func (w *Worktree) logs(name string) bool {
 }
 
 // OthersInLogs lists the files in the log directory that git tracks and no run wrote. Git is asked only if there is something
-// that no run wrote.
+// that no run wrote and that does more than keep the folder.
 func (w *Worktree) OthersInLogs(ctx context.Context) (others []string) {
-	entries, err := os.ReadDir(w.abs(w.logDir))
-	foreign := func(e os.DirEntry) bool { return !logdir.Writes(e.Name()) }
-	if w.logDir == "" || err != nil || !slices.ContainsFunc(entries, foreign) {
+	if w.logDir == "" {
 		return nil
 	}
+	isOther := func(name string) bool { return !logdir.Writes(name) && !keepsFolder(name) }
+	entries, _ := os.ReadDir(w.abs(w.logDir)) // it need not be there
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return isOther(e.Name()) }) {
+		return nil
+	}
+
 	listing, _ := w.repo.Files(ctx) // what git cannot list it does not track
 	for _, name := range listing.Tracked {
-		if rest, in := strings.CutPrefix(name, w.logDir+"/"); in && !logdir.Writes(rest) && !keepsFolder(rest) {
+		if rest, in := strings.CutPrefix(name, w.logDir+"/"); in && isOther(rest) {
 			others = append(others, name)
 		}
 	}

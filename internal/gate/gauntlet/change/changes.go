@@ -96,13 +96,14 @@ func (w *Worktree) made(ctx context.Context, scope Scope, p Position) (files []s
 	return slices.Concat(slices.Collect(maps.Values(touched))...), err
 }
 
-// Files lists all that could count as changed. A repository within the project is one name.
+// Files lists all that could count as changed: where git cannot tell, all files of the project. A repository within the
+// project is one name.
 func (w *Worktree) Files(ctx context.Context) ([]string, error) {
-	files, err := w.files(ctx, Position{Git: true})
-	if w.noRepository(err) {
-		return w.files(ctx, Position{})
+	p, err := w.Position(ctx, Scope{Uncommitted: true})
+	if err != nil {
+		return nil, err
 	}
-	return files, err
+	return w.files(ctx, p)
 }
 
 // files lists all files of the project.

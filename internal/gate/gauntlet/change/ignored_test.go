@@ -2,6 +2,7 @@ package change
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,6 +28,10 @@ func TestE7AProjectThatTheRepositoryAroundIgnores(t *testing.T) {
 			want := Set{All: true, Note: note, Files: []string{"a", "sub/b"}}
 			if diff := cmp.Diff(want, changes(t, w, Scope{})); diff != "" {
 				t.Error(diff)
+			}
+			files, err := w.Files(t.Context())
+			if check(t, err); !slices.Equal(files, want.Files) {
+				t.Errorf("files %q", files)
 			}
 			if got, _ := diff(t, w, Scope{}, everything, 1<<20); cmp.Diff("", got) == "" {
 				t.Error("a review sees nothing")
