@@ -42,8 +42,8 @@ func (r Repo) FilesWhile(ctx context.Context, started func()) (Listing, error) {
 	return list, nil
 }
 
-// Has reports whether any of the files is below the directory.
-func (l Listing) Has() bool {
+// HasBelow reports whether any of the files is below the directory.
+func (l Listing) HasBelow() bool {
 	below := func(name string) bool { return !strings.HasPrefix(name, "../") }
 	return slices.ContainsFunc(l.Tracked, below) || slices.ContainsFunc(l.Untracked, below)
 }

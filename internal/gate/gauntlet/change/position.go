@@ -246,7 +246,7 @@ func (w *Worktree) ignored(ctx context.Context, tree func() (Tree, error)) error
 			return nil
 		}
 	}
-	if files, err := w.repo.Files(ctx); err != nil || files.Has() {
+	if files, err := w.repo.Files(ctx); err != nil || files.HasBelow() {
 		return err
 	}
 	return errIgnored

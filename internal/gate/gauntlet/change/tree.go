@@ -233,7 +233,7 @@ func (w *Worktree) list(ctx context.Context, begun func()) listing {
 	}
 	w.hidden, w.listed = files.Hidden, true
 	up := w.up()
-	if up != "" && !files.Has() {
+	if up != "" && !files.HasBelow() {
 		found := w.walk(ctx) // see errIgnored
 		found.of = nothing
 		return found
