@@ -107,6 +107,14 @@ func TestE6AWorktreeThatNothingNamesMayDiffer(t *testing.T) {
 	}
 }
 
+// A shell takes the path in the remedy as it is, whatever is in it.
+func TestTheRemedyElsewhereCanBePasted(t *testing.T) {
+	err := &elsewhereError{`/src/[new]/a\b`, errors.New("it differs")}
+	if want := "restore with `cd '/src/[new]/a\\b' && stopgate trust --restore`"; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%s, want %s", err, want)
+	}
+}
+
 // Without an enclave only the projects hold gates up that approved files of others name. A person who edits another one
 // stops no work here.
 func TestE6AProjectThatNothingNamesMayDifferWithoutAnEnclave(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 	"github.com/stopgate/stopgate/internal/sys/disk"
 	"github.com/stopgate/stopgate/internal/sys/enclave"
 	"github.com/stopgate/stopgate/internal/sys/paths"
@@ -190,15 +190,7 @@ type elsewhereError struct {
 }
 
 func (e *elsewhereError) Error() string {
-	return fmt.Sprintf("restore with `cd %s && stopgate trust --restore`, or ask a person to approve: %v", quoted(e.root), e.reason)
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if !strings.ContainsAny(path, " \t'\"$`&;()*?!<>|#") {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return fmt.Sprintf("restore with `cd %s && stopgate trust --restore`, or ask a person to approve: %v", commandline.Quote(e.root), e.reason)
 }
 
 func (e *elsewhereError) Unwrap() []error { return []error{ErrWithheld, e.reason} }

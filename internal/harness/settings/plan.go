@@ -9,6 +9,7 @@ import (
 
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/project/config"
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // questions are the tools by which an agent asks a person. PreToolUse is
@@ -55,7 +56,7 @@ func matcherOf(tools []string) string {
 
 // isPattern tells patterns, and matchers that are one, from plain names.
 func isPattern(matcher string) bool {
-	return strings.ContainsFunc(matcher, func(r rune) bool { return special(r) && r != '|' })
+	return strings.ContainsFunc(matcher, func(r rune) bool { return commandline.IsSpecial(r) && r != '|' })
 }
 
 // standard lists the events that stopgate itself has a use for.

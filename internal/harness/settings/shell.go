@@ -3,33 +3,19 @@ package settings
 import (
 	"path/filepath"
 	"strings"
+
+	"github.com/stopgate/stopgate/internal/sys/commandline"
 )
 
 // ShellCommand is the command line by which a shell starts the program at path
 // with these arguments. Only what needs quotes has them. On Windows Claude Code has Git Bash run
 // hooks (2.1.197 fails a hook where there is none), which takes C:/a for a path like any other.
 func ShellCommand(path string, args ...string) string {
-	words := []string{quoted(filepath.ToSlash(path))}
+	words := []string{commandline.Quote(filepath.ToSlash(path))}
 	for _, arg := range args {
-		words = append(words, quoted(arg))
+		words = append(words, commandline.Quote(arg))
 	}
 	return strings.Join(words, " ")
-}
-
-func quoted(word string) string {
-	if word != "" && strings.IndexFunc(word, special) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// special reports whether a shell might see more in r than a letter.
-func special(r rune) bool {
-	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-		return false
-	}
-	return !strings.ContainsRune("/._-+,:@%", r)
 }
 
 // firstWord splits a command line after its first word, which may be quoted. It
