@@ -86,13 +86,12 @@ func BesideWorktrees(dir string) bool {
 
 // inProject reports whether a directory in a repository, or one above it there, has a .gauntlet.
 func inProject(dir string) bool {
-	top, _ := GitRoot(dir)
-	for ; dir != top; dir = filepath.Dir(dir) {
+	for dir := range ancestors(dir) {
 		if hasProject(dir) {
 			return true
 		}
 	}
-	return hasProject(top)
+	return false
 }
 
 func hasProject(dir string) bool { return disk.Exists(filepath.Join(dir, GauntletDir)) }
