@@ -53,7 +53,7 @@ func Calls(ctx context.Context, path string, size int64) (text []byte, err error
 // collector gathers calls and answers from the lines of a transcript.
 type collector struct {
 	text  []byte
-	reads map[string]bool // the ids of calls that only read
+	reads map[string]bool // whether the call with an id only reads
 }
 
 func (c *collector) line(line []byte) {
@@ -99,11 +99,7 @@ func (c *collector) answersReads(line []byte) bool {
 }
 
 func (c *collector) call(one segment) {
-	if Reads(one.use()) {
-		c.reads[one.ID] = true
-	} else {
-		delete(c.reads, one.ID)
-	}
+	c.reads[one.ID] = Reads(one.use())
 	name, _ := json.Marshal(one.Name)
 	c.add([]byte(`{"name":`), name, []byte(`,"input":`), one.Input, []byte(`}`))
 }
