@@ -17,10 +17,7 @@ import (
 // run elsewhere and whose every word is known. A subagent's own calls are in another file, and an MCP tool may run code, so both
 // count.
 func concerns(root string) func(cwd string, use hook.ToolUse) bool {
-	top, found := paths.GitRoot(root)
-	if !found {
-		top = root
-	}
+	top := topOf(root)
 	return func(cwd string, use hook.ToolUse) bool {
 		from := callSite{root: root, top: top, cwd: paths.Canonical(cwd)}
 		switch {

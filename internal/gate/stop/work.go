@@ -173,10 +173,7 @@ func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hoo
 	ctx, cancel := context.WithTimeout(ctx, min(lookPatience, c.left(c.timeout(payload, nil))/2))
 	defer cancel()
 	root := paths.Canonical(project.Root)
-	top, found := paths.GitRoot(root)
-	if !found {
-		top = root
-	}
+	top := topOf(root)
 	untouched := func() bool { return footprint.Untouched(ctx, top, c.StateDir, session.Prompted) }
 	if !untouched() {
 		return ""
@@ -187,6 +184,14 @@ func (c *call) asFound(ctx context.Context, project *keeper.Project, payload hoo
 	}
 	c.protect(ctx, []*keeper.Project{project}, session)
 	return tree
+}
+
+// topOf is the top of the repository of the project at root; outside of one it is the root.
+func topOf(root string) string {
+	if top, found := paths.GitRoot(root); found {
+		return top
+	}
+	return root
 }
 
 // lookPatience is how long a stop may look whether a tree is as the agent found it, before the gates run.

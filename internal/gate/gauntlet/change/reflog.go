@@ -62,7 +62,10 @@ func ReflogOf(root string) Reflog {
 // core.logAllRefUpdates or another format of refs may have it, the commit that HEAD is has to do.
 func FoundReflog(ctx context.Context, root string, environ []string) Reflog {
 	r := ReflogOf(root)
-	if _, inRepository := paths.GitRoot(root); inRepository && r == (Reflog{}) {
+	if r != (Reflog{}) {
+		return r
+	}
+	if _, inRepository := paths.GitRoot(root); inRepository {
 		r.Head = git.At(root, environ).Head(ctx)
 	}
 	return r
