@@ -27,6 +27,7 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 	if err != nil {
 		return nil, err
 	}
+
 	for _, ep := range project.Gates.EntryPoints {
 		if text := idle(ep, files); text != "" {
 			all = append(all, Note{"entry_points", text, true})
@@ -37,10 +38,12 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 			}
 		}
 	}
+
 	all = append(all, unheeded(project.Gates.EntryPoints)...)
 	if others := tree.OthersInLogs(ctx); len(others) > 0 {
 		all = append(all, Note{"log_dir", fmt.Sprintf("git tracks %s in %s, such as %s; use a directory of its own for logs", plain.Count(len(others), "file"), plain.Name(project.Config.Gauntlet.LogDir), plain.Name(others[0])), false})
 	}
+
 	for _, job := range Jobs(project, environ) {
 		for _, pattern := range tree.Unmatched(ctx, job.Gate().Inputs, job.home()) {
 			all = append(all, Note{"inputs", fmt.Sprintf("no file matches %s of %s, so it runs every time", plain.Name(pattern), plain.Name(job.ID())), false})

@@ -139,8 +139,8 @@ func (p *prover) configuration(ctx context.Context) string {
 	return p.gauntlet
 }
 
-// inputs is a digest of the files that the patterns name, empty where one names none. Like the tree they have a limited time to be read in, apart from
-// the gates'.
+// inputs is a digest of the files that the patterns name, empty where one names none. Like the tree they have a limited time
+// to be read in, apart from the gates'.
 func (p *prover) inputs(ctx context.Context, patterns []string, dir string) string {
 	if p.until.IsZero() {
 		p.until = time.Now().Add(p.looking)

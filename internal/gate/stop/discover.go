@@ -15,11 +15,10 @@ import (
 	"github.com/stopgate/stopgate/internal/sys/paths"
 )
 
-// others are the projects besides root that a stop is judged in: those in which the session
-// has worked, unless another one works there and this one does no longer, worktrees that it made, projects below the directory of a client that was
-// started above them, others to which its commands lead, and those where it was refused and has not passed since. Where trust
-// is enforced only approved ones count. unnamed are new worktrees of which nothing shows whose
-// they are.
+// others are the projects besides root that a stop is judged in: those in which the session has worked, unless another
+// session works there now and this one no longer does, worktrees that it made, projects below the directory of a client that
+// was started above them, others to which its commands lead, and those where it was refused and has not passed since. Where
+// trust is enforced only approved ones count. unnamed are new worktrees of which nothing shows whose they are.
 func (c *call) others(ctx context.Context, root string, payload hook.Payload, session *footprint.Session) (roots, unnamed []string) {
 	seen := map[string]bool{paths.Canonical(root): true}
 	add := func(root string) {

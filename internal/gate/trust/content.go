@@ -71,7 +71,7 @@ func (c *Content) Run(ctx context.Context, command process.Command) process.Resu
 		return withheld(err)
 	}
 	if !inPlace {
-		for _, v := range before[1:] { // of the project's own one others tell
+		for _, v := range before[1:] { // package stop says so of the project's own
 			if !v.exact() {
 				say(command.Output, "%s differs from what was approved (%s); the approved files run instead", v.live, Summary(v.differences()))
 			}
@@ -294,8 +294,8 @@ func (c *Content) watch(dir string, beside []*place) (*enclave.Watch, []enclave.
 	}
 }
 
-// open returns the directory of the project's own that an enclave is put over. Where .gauntlet was deleted it is
-// made, empty, for as long as commands run.
+// open returns the project's own directory, over which an enclave is put. Where .gauntlet was deleted it is made, empty,
+// for as long as commands run.
 func (c *Content) open() (dir string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,7 +36,7 @@ func awaitEnds(killed []Identity) {
 	}
 }
 
-// killMarked gives those that it killed.
+// killMarked looks once for processes that carry the mark, kills them, and lists them.
 func killMarked(mark string) (killed []Identity) {
 	for _, pid := range pids() {
 		if pid == os.Getpid() {

@@ -39,7 +39,7 @@ var (
 // again in the meantime has other numbers, so that going on where one was may miss everything.
 //
 // Servers that say nothing for a second are asked again: without that, one in thirty readers stalled for 10 s. The library's
-// ordered consumer goes on where it was, also in a stream that was made again.
+// ordered consumer is not used: it goes on where it was, also in a stream that was made again.
 func (l *Link) Follow(ctx context.Context, to Follower, subjects ...string) error {
 	to.Begin()
 	const heartbeat = time.Second
