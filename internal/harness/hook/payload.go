@@ -249,9 +249,9 @@ func namesURI(key string) bool {
 }
 
 // plainKey is a field's name, however it is written.
-func plainKey(key string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
-}
+func plainKey(key string) string { return strings.ToLower(withoutSeparators.Replace(key)) }
+
+var withoutSeparators = strings.NewReplacer("_", "", "-", "")
 
 // Files are the paths of the files that the call names, in lists and objects, too, as paths or as file: URIs. A field that is
 // something else names none, and hides none of the others.
