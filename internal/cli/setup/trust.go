@@ -240,7 +240,7 @@ func printNotes(ctx context.Context, h *here.Place, out io.Writer, cfg contents)
 	defer cancel()
 	var lines []string
 	for _, note := range notesOn(ctx, h, cfg) {
-		lines = append(lines, note.Key+": "+note.Text)
+		lines = append(lines, note.String())
 	}
 	for _, line := range plain.Few(lines, most) {
 		fmt.Fprintf(out, "note: %s\n", line)

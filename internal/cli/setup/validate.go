@@ -74,7 +74,7 @@ func (v validation) Failure() error { return term.FailedIf(len(v.Faults) > 0) }
 func (v validation) Print(out io.Writer) {
 	here.PrintFaults(out, v.Files, v.Faults)
 	for _, note := range v.notes() {
-		fmt.Fprintf(out, "note: %s: %s\n", note.Key, note.Text)
+		fmt.Fprintf(out, "note: %s\n", note)
 	}
 }
 

@@ -20,6 +20,8 @@ type Note struct {
 	Idle bool
 }
 
+func (n Note) String() string { return n.Key + ": " + n.Text }
+
 // Notes looks at a configuration beside the files that there are.
 func Notes(ctx context.Context, project *keeper.Project, environ []string) (all []Note, err error) {
 	tree := change.Open(project.Root, project.Config.Gauntlet.LogDir, "", environ, time.Now)

@@ -17,7 +17,7 @@ func (s *scene) notes() (all []string) {
 	notes, err := Notes(s.t.Context(), s.project(), s.env)
 	must(s.t, err)
 	for _, note := range notes {
-		all = append(all, note.Key+": "+note.Text)
+		all = append(all, note.String())
 	}
 	return all
 }
