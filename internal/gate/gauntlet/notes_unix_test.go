@@ -111,6 +111,18 @@ func TestE16TrackedFilesInTheLogDirectoryCount(t *testing.T) {
 	}
 }
 
+// That all of them are deleted is seen, too, although only logs are left in the folder then.
+func TestE16TrackedFilesOfTheLogDirectoryThatAreGone(t *testing.T) {
+	s := newScene(t, "log_dir: src\n"+oneCheck("test -e src/lib/x"))
+	s.write("src/lib/x", "")
+	s.write("src/.gitkeep", "")
+	s.commit()
+	s.want(Passed)
+	s.git("update-ref", "refs/remotes/origin/main", "HEAD")
+	must(t, os.RemoveAll(s.path("src/lib")))
+	s.want(Failed, "check:.:t")
+}
+
 // Nothing is said of a log directory that only runs and gates write to, whatever of it was committed.
 func TestE16CommittedLogsDoNotCount(t *testing.T) {
 	s := newScene(t, oneCheck("exit 0"))

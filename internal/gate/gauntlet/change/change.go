@@ -97,21 +97,31 @@ func (w *Worktree) logs(name string) bool {
 	if w.logDir == "" || !ok || rest != "" && rest[0] != '/' {
 		return false
 	}
-	return logdir.Writes(strings.TrimPrefix(rest, "/")) || !w.shared()
+	rest = strings.TrimPrefix(rest, "/")
+	if logdir.Writes(rest) || !isOther(rest) && !w.holdsOthers() {
+		return true // git, which takes long, need not be asked
+	}
+	return !w.shared()
 }
 
-// OthersInLogs lists the files in the log directory that git tracks and no run wrote. Git is asked only if there is something
-// that no run wrote and that does more than keep the folder.
+// isOther reports whether a path below the log directory is one that runs do not write, and that does more than have git
+// keep the folder.
+func isOther(path string) bool {
+	keeps := []string{"", ".gitkeep", ".keep", ".gitignore", ".gitattributes"}
+	return !logdir.Writes(path) && !slices.Contains(keeps, path)
+}
+
+// holdsOthers reports whether there is such a file or folder in the log directory now.
+func (w *Worktree) holdsOthers() bool {
+	entries, _ := os.ReadDir(w.abs(w.logDir)) // it need not be there
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return isOther(e.Name()) })
+}
+
+// OthersInLogs lists the files in the log directory that git tracks and no run wrote, also deleted ones.
 func (w *Worktree) OthersInLogs(ctx context.Context) (others []string) {
 	if w.logDir == "" {
 		return nil
 	}
-	isOther := func(name string) bool { return !logdir.Writes(name) && !keepsFolder(name) }
-	entries, _ := os.ReadDir(w.abs(w.logDir)) // it need not be there
-	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return isOther(e.Name()) }) {
-		return nil
-	}
-
 	listing, _ := w.repo.Files(ctx) // what git cannot list it does not track
 	for _, name := range listing.Tracked {
 		if rest, in := strings.CutPrefix(name, w.logDir+"/"); in && isOther(rest) {
@@ -119,11 +129,6 @@ func (w *Worktree) OthersInLogs(ctx context.Context) (others []string) {
 		}
 	}
 	return others
-}
-
-// keepsFolder reports whether a file is there only for git to have its folder.
-func keepsFolder(name string) bool {
-	return slices.Contains([]string{".gitkeep", ".keep", ".gitignore", ".gitattributes"}, name)
 }
 
 // holds reports whether a file is part of the project, and not only of the

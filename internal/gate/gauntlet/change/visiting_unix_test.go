@@ -19,7 +19,7 @@ func TestE12TheFilesOfACommit(t *testing.T) {
 	}{
 		"nothing":                     {func(*gittest.Repo) {}, true},
 		"an edit beside the project":  {func(r *gittest.Repo) { r.Write("lib/f", "2", "new", "") }, true},
-		"a log":                       {func(r *gittest.Repo) { r.Remove("app/" + logDir + "/old") }, true},
+		"a log":                       {func(r *gittest.Repo) { r.Remove("app/" + logDir + "/check_._t.1.log") }, true},
 		"a file deleted there":        {func(r *gittest.Repo) { r.Remove("lib/f") }, true},
 		"an edit":                     {func(r *gittest.Repo) { r.Write("app/f", "2") }, false},
 		"a new file":                  {func(r *gittest.Repo) { r.Write("app/new", "") }, false},
@@ -31,7 +31,7 @@ func TestE12TheFilesOfACommit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := gittest.New(t)
-			r.Write("app/f", "1", "lib/f", "1", "app/"+logDir+"/old", "1")
+			r.Write("app/f", "1", "lib/f", "1", "app/"+logDir+"/check_._t.1.log", "1")
 			check(t, os.Symlink("f", r.Path("app/link")))
 			check(t, os.Mkdir(r.Path("app/module"), 0o700))
 			r.Git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",app/module")
