@@ -21,13 +21,14 @@ const maxInner = 200_000
 var errInner = errors.New("repositories inside the project")
 
 // inner lists the files of repositories inside the project: submodules, and what git init made
-// in a folder. To git each is one name; tests in them are run all the same.
+// in a folder. To git each is one name; tests in them are run all the same. A linked worktree of the
+// project's own repository is a tree of its own, with its own base, and is judged as one.
 func (p Place) inner(ctx context.Context, listing git.Listing) ([]string, error) {
 	in := inside{place: p, left: maxInner}
 	err := in.modules(ctx, listing.Tracked, 3)
 	for _, name := range listing.Untracked {
 		folder, is := strings.CutSuffix(name, "/")
-		if err == nil && is && !strings.HasPrefix(name, "../") && !p.isWorktree(folder) {
+		if err == nil && is && !strings.HasPrefix(name, "../") && !paths.IsWorktreeOf(p.abs(folder), p.Project.Root) {
 			err = in.walk(ctx, folder)
 		}
 	}
@@ -121,19 +122,6 @@ func (in *inside) walk(ctx context.Context, folder string) error {
 		}
 	}
 	return nil
-}
-
-// isWorktree reports whether a folder is a linked worktree of the project's own repository. It
-// is a tree of its own, with its own base, and is judged as one.
-func (p Place) isWorktree(folder string) bool {
-	path := p.abs(folder)
-	gitDir, found := paths.GitDir(path)
-	if !found || paths.Canonical(paths.WorktreeOf(gitDir)) != paths.Canonical(path) {
-		return false
-	}
-	its, _, _ := paths.Repository(path)
-	ours, _, found := paths.Repository(p.Project.Root)
-	return found && its == ours
 }
 
 func isFolder(path string) bool {

@@ -80,6 +80,14 @@ var everyday = map[string]func(s *scene) fields{
 		write(s.t, s.path("g"), "")
 		return nil
 	},
+	"another session's work in a worktree within the tree, which nobody has git ignore": func(s *scene) fields {
+		s.git("worktree", "add", "-q", ".claude/worktrees/theirs")
+		s.red()
+		s.prompt("how many are there?", nil)
+		write(s.t, s.path(".claude/worktrees/theirs/g"), "")
+		s.prompt("do it", fields{"session_id": "other", "cwd": s.path(".claude/worktrees/theirs")})
+		return s.runs("python3 count.py")
+	},
 	"a person's red worktree whose name is a word": func(s *scene) fields {
 		s.prompt("please fix the cart", nil)
 		write(s.t, filepath.Join(s.linked("fix"), "red"), "")

@@ -436,6 +436,19 @@ func TestE5AWorktreeWhoseNameIsAWord(t *testing.T) {
 
 // A worktree is known by its own name, not by that of the project's place in it, which is in
 // every transcript.
+// It is not part of the tree around it, so that must not be where its work is judged.
+func TestE5AWorktreeWithinTheTreeIsJudgedByItself(t *testing.T) {
+	t.Parallel()
+	s := newWork(t)
+	s.prompt("do it", nil)
+	s.git("worktree", "add", "-q", ".claude/worktrees/mine")
+	write(t, s.path(".claude/worktrees/mine/red"), "")
+	transcript := filepath.Join(s.state, "t.jsonl")
+	write(t, transcript, shell("git worktree add .claude/worktrees/mine && touch .claude/worktrees/mine/red"))
+	wantBlock(t, s.stop(fields{"transcript_path": transcript}), s.path(".claude/worktrees/mine"))
+	s.wantTrees("project unchanged", "project/.claude/worktrees/mine failed")
+}
+
 func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)

@@ -132,6 +132,18 @@ func WorktreeOf(gitDir string) (top string) {
 	return filepath.Dir(below(gitDir, dotGit))
 }
 
+// IsWorktreeOf reports whether top is that of a linked worktree of the repository that dir is in. Both git's file there and
+// what git keeps for that worktree say so: a copy of a worktree is none.
+func IsWorktreeOf(top, dir string) bool {
+	own, found := gitDir(filepath.Join(top, ".git"))
+	if !found || Canonical(WorktreeOf(own)) != Canonical(top) {
+		return false
+	}
+	its, _ := commonDir(filepath.Join(top, ".git"))
+	ours, _, found := Repository(dir)
+	return found && its == ours
+}
+
 // Worktrees are the tops of a repository's worktrees, by its common directory.
 func Worktrees(common string) (tops []string) { return WorktreesSince(common, time.Time{}) }
 

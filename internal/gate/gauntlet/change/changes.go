@@ -113,7 +113,7 @@ func (w *Worktree) files(ctx context.Context, p Position) ([]string, error) {
 		return found.names, found.err
 	}
 	list, err := w.repo.Files(ctx)
-	return w.project(slices.Concat(list.Tracked, list.Untracked)), err
+	return w.project(slices.Concat(list.Tracked, w.withoutWorktrees(list.Untracked))), err
 }
 
 // uncommitted are the files that differ from HEAD, in the index or on disk,
@@ -132,6 +132,7 @@ func (w *Worktree) uncommitted(ctx context.Context, p Position) (now uncommitted
 	for _, name := range status.Untracked {
 		now.untracked = append(now.untracked, strings.TrimPrefix(name, p.Prefix))
 	}
+	now.untracked = w.withoutWorktrees(now.untracked)
 	now.concealed, err = w.concealed(ctx)
 	return now, err
 }

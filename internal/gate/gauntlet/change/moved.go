@@ -85,7 +85,7 @@ func (w *Worktree) places(ctx context.Context) (*places, error) {
 		return nil, err
 	}
 	ignored, err := w.repo.Ignored(ctx)
-	return &places{slices.Concat(list.Tracked, list.Untracked), ignored}, err
+	return &places{slices.Concat(list.Tracked, w.withoutWorktrees(list.Untracked)), ignored}, err
 }
 
 // look takes a file that git lists.

@@ -75,6 +75,14 @@ func (w *Worktree) lookInto(ctx context.Context, name string, ask bool) inner {
 	return inner{listing: walk.found(err)}
 }
 
+// withoutWorktrees drops linked worktrees of the tree's own repository from names of git's. They are trees of their own.
+func (w *Worktree) withoutWorktrees(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		folder, nested := strings.CutSuffix(name, "/")
+		return nested && paths.IsWorktreeOf(w.abs(folder), w.root)
+	})
+}
+
 // directories are those of some sorted names that are folders. What is known is a file unless it has changed.
 func (s *snapshot) directories(names []string) (folders []string) {
 	k := 0

@@ -97,6 +97,36 @@ func TestTreeHasWhatIsInRepositoriesWithin(t *testing.T) {
 	}
 }
 
+// Claude Code keeps worktrees in .claude/worktrees, which many do not ignore. What happens in them is not about this tree. A copy
+// of one, and a worktree of another repository, are judged nowhere else.
+func TestE5AWorktreeWithinIsATreeOfItsOwn(t *testing.T) {
+	r := withModule(t)
+	r.Git("worktree", "add", "--quiet", ".claude/worktrees/wt")
+	r.Git("-C", "module", "worktree", "add", "--quiet", "wt")
+	link, err := os.ReadFile(r.Path(".claude/worktrees/wt/.git"))
+	check(t, err)
+	r.Write("copy/.git", string(link), "copy/f", "1\n")
+	w := open(t, r)
+	found := exact(t, w)
+	r.Write(".claude/worktrees/wt/new", "")
+	if exact(t, w) != found {
+		t.Error("a worktree of the repository is part of the tree")
+	}
+	if got := changes(t, w, Scope{}).Files; !slices.Equal(got, []string{"copy", "lib", "module"}) {
+		t.Errorf("changed: %q", got)
+	}
+	if files, err := w.Files(t.Context()); err != nil || slices.Contains(files, ".claude/worktrees/wt") {
+		t.Errorf("files: %q, %v", files, err)
+	}
+	for _, name := range []string{"copy/f", "module/wt/m"} {
+		before := exact(t, w)
+		r.Write(name, "2\n")
+		if exact(t, w) == before {
+			t.Errorf("%s is not part of the tree", name)
+		}
+	}
+}
+
 // A submodule that came with a pull is its authors', and one that the session has emptied is not.
 func TestAlteredSubmodules(t *testing.T) {
 	module := gittest.New(t)

@@ -238,6 +238,7 @@ func (w *Worktree) list(ctx context.Context, begun func()) listing {
 		found.of = nothing
 		return found
 	}
+	files.Untracked = w.withoutWorktrees(files.Untracked)
 	found := w.listing(files, "", up)
 	found.of = something
 	return found
