@@ -12,6 +12,7 @@ import (
 	"github.com/stopgate/stopgate/internal/harness/hook"
 	"github.com/stopgate/stopgate/internal/record/event"
 	"github.com/stopgate/stopgate/internal/record/stops"
+	"github.com/stopgate/stopgate/internal/sys/git/gittest"
 )
 
 // conversation is a session's transcript, as Claude Code writes it.
@@ -31,8 +32,10 @@ func (c conversation) add(block string) {
 	write(c.s.t, c.path, string(before)+fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[%s]}}`+"\n", block))
 }
 
-func (c conversation) uses(tool string) {
-	c.add(fmt.Sprintf(`{"type":"tool_use","id":"t","name":%q,"input":{"file_path":"/x"}}`, tool))
+func (c conversation) uses(tool string) { c.usesOn(tool, c.s.path("x")) }
+
+func (c conversation) usesOn(tool, file string) {
+	c.add(fmt.Sprintf(`{"type":"tool_use","id":"t","name":%q,"input":{"file_path":%q}}`, tool, file))
 }
 
 // says writes the agent's last words, and gives the stop after them.
@@ -104,6 +107,49 @@ func TestE13WhatOthersChangeWhereTheAgentLooks(t *testing.T) {
 	c.uses("Edit")
 	write(t, filepath.Join(dir, "g"), "")
 	wantBlock(t, s.stop(c.says("It is done.")), dir)
+}
+
+// In plan mode the agent writes its plan with the tool for edits, and elsewhere what it wants to remember.
+func TestE13WhatClaudeCodeKeepsForItselfIsNoWork(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tool, file string
+		judged     bool
+	}{
+		"a plan":                       {"Write", "home/.claude/plans/a.md", false},
+		"a memory":                     {"Edit", "home/.claude/projects/p/memory/a.md", false},
+		"settings":                     {"Write", "home/.claude/settings.json", true},
+		"what only looks like a plan":  {"Write", "home/.claude/plans/../x", true},
+		"a plan of another tool":       {"mcp__files__write", "home/.claude/plans/a.md", true},
+		"a link to the project":        {"Write", "home/.claude/plans/link/x", true},
+		"a link to another repository": {"Write", "home/.claude/plans/other/x", true},
+		"a plan beside another call":   {"Bash", "home/.claude/plans/a.md", true},
+		"no file":                      {"Write", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWork(t)
+			home, other := filepath.Join(s.state, "home"), gittest.Dir(t)
+			s.env = append(s.env, "HOME="+home)
+			check(t, os.MkdirAll(filepath.Join(home, ".claude", "plans"), 0o700))
+			check(t, os.Symlink(s.root, filepath.Join(home, ".claude", "plans", "link")))
+			check(t, os.Mkdir(filepath.Join(other, ".git"), 0o700))
+			check(t, os.Symlink(other, filepath.Join(home, ".claude", "plans", "other")))
+			c := s.conversation()
+			c.prompt("plan it")
+			file := ""
+			if tt.file != "" {
+				file = s.state + "/" + tt.file
+			}
+			c.usesOn(tt.tool, file)
+			s.red()
+			if stop := s.stop(c.says("That is the plan.")); tt.judged {
+				wantBlock(t, stop, "check:.:t")
+			} else {
+				wantAllow(t, stop)
+				s.wantTrees("project unchanged")
+			}
+		})
+	}
 }
 
 // Only the agent's own words of the turn tell that it changed nothing.

@@ -204,7 +204,7 @@ func (c *call) look(ctx context.Context, payload hook.Payload, root string, sess
 	kc.Trees, kc.Prompt = c.trees(ctx, &place, payload, session), session.Prompt()
 	if session != nil {
 		kc.Origin, kc.Prompted = session.Origin, session.Prompts > 0
-		kc.OnlyReads = sync.OnceValue(func() bool { return c.onlyReads(ctx, payload, session) })
+		kc.OnlyReads = sync.OnceValue(func() bool { return c.onlyReads(ctx, payload, session, kc.Trees) })
 	}
 	return kc, place
 }

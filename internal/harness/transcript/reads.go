@@ -17,8 +17,8 @@ const bash = "Bash"
 // readers are Claude Code's tools that change no file of a project, start no program and give no other agent work: those of
 // 2.1.325 and of older ones. A task list is the agent's notes; who takes a task from it is an agent that was started by a call.
 var readers = []string{
-	"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "LSP", "ListAgents", "ListMcpResourcesTool",
-	"NotebookRead", "Read", "ReadMcpResourceDirTool", "ReadMcpResourceTool", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
+	"AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "LS", "LSP", "ListAgents", "ListMcpResourcesTool",
+	"NotebookRead", "Read", "ReadMcpResourceDirTool", "ReadMcpResourceTool", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskUpdate",
 	"TodoWrite", "ToolSearch", "WaitForMcpServers", "WebFetch", "WebSearch",
 }
 

@@ -37,13 +37,19 @@ func isDiscarded(target string) bool {
 	})
 }
 
+// harmless are commands that only read, whatever their arguments are.
+var harmless = []string{
+	"basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "grep", "head", "jq", "ls", "nl", "ps",
+	"pwd", "readlink", "realpath", "sleep", "stat", "tail", "tr", "true", "type", "uname", "wc", "which",
+}
+
 // Reads reports whether the command is known to read only, wherever what it prints goes.
 func (c *Command) Reads() bool {
 	name, args := c.Words[0], c.Words[1:]
-	switch name {
-	case "basename", "cat", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "fgrep", "grep", "head", "jq", "ls", "nl",
-		"pwd", "readlink", "realpath", "sleep", "stat", "tail", "tr", "true", "type", "uname", "wc", "which":
+	if slices.Contains(harmless, name) {
 		return true
+	}
+	switch name {
 	case "printf", "test", "[": // bash runs what is substituted in the index of a variable that they name
 		return !anyBegins(args, "-v", "-R")
 	case "file": // -C compiles
@@ -52,6 +58,9 @@ func (c *Command) Reads() bool {
 		return !anyBegins(args, "-s", "--s")
 	case "find":
 		return !anyBegins(args, "-delete", "-exec", "-fls", "-fprint", "-ok")
+	case "gh":
+		return len(args) > 1 && slices.Contains([]string{"issue", "pr", "release", "run"}, args[0]) &&
+			slices.Contains([]string{"checks", "diff", "list", "status", "view"}, args[1])
 	case "git":
 		return gitReads(args)
 	case "rg":
@@ -60,6 +69,12 @@ func (c *Command) Reads() bool {
 		return len(args) > 2 && args[0] == "-n" && strings.Trim(args[1], "0123456789,$p;") == "" && !anyBegins(args[2:], "-")
 	case "sort":
 		return !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") && strings.Contains(arg, "o") })
+	case "stopgate":
+		return len(args) > 0 && slices.Contains([]string{"detect", "log", "status", "validate", "why"}, args[0])
+	case "tree": // -o writes, and -R does so by itself
+		return !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, "oR") })
+	case "xargs": // the words that it adds may be anything
+		return len(args) > 0 && slices.Contains(harmless, args[0])
 	case "uniq": // its second file is written
 		return !slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 	}
