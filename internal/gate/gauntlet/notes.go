@@ -41,7 +41,7 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 		}
 	}
 
-	all = append(all, unheeded(project.Gates.EntryPoints)...)
+	all = append(all, loose(project.Gates.EntryPoints)...)
 	if others := tree.OthersInLogs(ctx); len(others) > 0 {
 		all = append(all, Note{"log_dir", fmt.Sprintf("git tracks %s in %s, such as %s; use a directory of its own for logs", plain.Count(len(others), "file"), plain.Name(project.Config.Gauntlet.LogDir), plain.Name(others[0])), false})
 	}
@@ -54,13 +54,19 @@ func Notes(ctx context.Context, project *keeper.Project, environ []string) (all 
 	return all, nil
 }
 
-// unheeded are the checks whose command may fail before its end and pass.
-func unheeded(entries []config.EntryPoint) (all []Note) {
+// loose are the checks whose command may pass although something is wrong.
+func loose(entries []config.EntryPoint) (all []Note) {
 	seen := map[*config.Check]bool{}
+	note := func(check *config.Check, text string) {
+		all = append(all, Note{"command", fmt.Sprintf("check %s %s", check.Name, text), false})
+	}
 	for _, ep := range entries {
 		for _, check := range ep.Checks {
 			if !seen[check] && onlyLastCounts(check.Command) {
-				all = append(all, Note{"command", fmt.Sprintf("check %s passes if its last line does, whatever the lines above do; begin it with set -e", check.Name), false})
+				note(check, "passes if its last line does, whatever the lines above do; begin it with set -e")
+			}
+			if !seen[check] && overlooksNew(check.Command) {
+				note(check, "looks only at files that git tracks; for new ones, give it an index of its own (docs/recipes/hook-managers.md)")
 			}
 			seen[check] = true
 		}

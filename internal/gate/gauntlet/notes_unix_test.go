@@ -139,3 +139,22 @@ func TestE16CommittedLogsDoNotCount(t *testing.T) {
 		t.Errorf("%+v", r.Gates[0])
 	}
 }
+
+// What an agent makes is new to git, and to programs that check what a commit would have.
+func TestE16AGateThatSeesOnlyWhatGitTracksIsNamed(t *testing.T) {
+	s := newScene(t, `
+entry_points:
+  - path: .
+    checks:
+      - {name: a, command: pre-commit run --all-files}
+      - {name: b, command: npx lefthook run pre-commit}
+      - {name: c, command: "npm ci && npx lint-staged"}
+      - {name: d, command: pre-commit run --files a b}
+      - {name: e, command: "export GIT_INDEX_FILE=x; git add -A && prek run -a"}
+      - {name: f, command: "npx eslint . # not lint-staged-x"}
+      - {name: g, command: sh tools/my-pre-commit run}
+      - {name: h, command: ./node_modules/.bin/lint-staged}
+`)
+	const overlooks = " looks only at files that git tracks; for new ones, give it an index of its own (docs/recipes/hook-managers.md)"
+	s.wantNotes("command: check a"+overlooks, "command: check b"+overlooks, "command: check c"+overlooks, "command: check h"+overlooks)
+}
