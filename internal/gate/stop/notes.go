@@ -26,9 +26,12 @@ func (c *call) takesNotes(use hook.ToolUse, roots []string) bool {
 	})
 }
 
-// isNote reports whether a file is in one of the folders in which Claude Code keeps notes.
+// isNote reports whether a file is in one of the folders in which Claude Code keeps notes. Beside memories are transcripts.
 func isNote(file, claudeDir string) bool {
-	return filepath.IsAbs(claudeDir) && slices.ContainsFunc([]string{"plans", "projects"}, func(folder string) bool {
-		return isWithin(file, filepath.Join(paths.Canonical(claudeDir), folder))
-	})
+	rel, err := filepath.Rel(paths.Canonical(claudeDir), file)
+	if err != nil || !filepath.IsAbs(claudeDir) {
+		return false
+	}
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	return parts[0] == "plans" || len(parts) > 3 && parts[0] == "projects" && parts[2] == "memory"
 }

@@ -117,6 +117,7 @@ func TestE13WhatClaudeCodeKeepsForItselfIsNoWork(t *testing.T) {
 	}{
 		"a plan":                       {"Write", "home/.claude/plans/a.md", false},
 		"a memory":                     {"Edit", "home/.claude/projects/p/memory/a.md", false},
+		"a transcript":                 {"Edit", "home/.claude/projects/p/s.jsonl", true},
 		"settings":                     {"Write", "home/.claude/settings.json", true},
 		"what only looks like a plan":  {"Write", "home/.claude/plans/../x", true},
 		"a plan of another tool":       {"mcp__files__write", "home/.claude/plans/a.md", true},

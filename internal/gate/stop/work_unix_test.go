@@ -434,9 +434,7 @@ func TestE5AWorktreeWhoseNameIsAWord(t *testing.T) {
 	}
 }
 
-// A worktree is known by its own name, not by that of the project's place in it, which is in
-// every transcript.
-// It is not part of the tree around it, so that must not be where its work is judged.
+// A worktree that Claude Code keeps in the tree is not part of it, so its work is judged there.
 func TestE5AWorktreeWithinTheTreeIsJudgedByItself(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)
@@ -449,6 +447,8 @@ func TestE5AWorktreeWithinTheTreeIsJudgedByItself(t *testing.T) {
 	s.wantTrees("project unchanged", "project/.claude/worktrees/mine failed")
 }
 
+// A worktree is known by its own name, not by that of the project's place in it, which is in
+// every transcript.
 func TestE5AWorktreeOfANestedProjectIsKnownByItsOwnName(t *testing.T) {
 	t.Parallel()
 	s := newWork(t)

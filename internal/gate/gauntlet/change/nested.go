@@ -75,11 +75,12 @@ func (w *Worktree) lookInto(ctx context.Context, name string, ask bool) inner {
 	return inner{listing: walk.found(err)}
 }
 
-// withoutWorktrees drops linked worktrees of the tree's own repository from names of git's. They are trees of their own.
+// withoutWorktrees drops the linked worktrees that Claude Code keeps within their repository from names of git's: they are
+// trees of their own. One in another place, as packages/new, is also a part of the tree, which gates may be for.
 func (w *Worktree) withoutWorktrees(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
 		folder, nested := strings.CutSuffix(name, "/")
-		return nested && paths.IsWorktreeOf(w.abs(folder), w.root)
+		return nested && strings.Contains("/"+folder, "/.claude/worktrees/") && paths.IsWorktreeOf(w.abs(folder), w.root)
 	})
 }
 

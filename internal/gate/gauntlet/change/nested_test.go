@@ -98,27 +98,28 @@ func TestTreeHasWhatIsInRepositoriesWithin(t *testing.T) {
 }
 
 // Claude Code keeps worktrees in .claude/worktrees, which many do not ignore. What happens in them is not about this tree. A copy
-// of one, and a worktree of another repository, are judged nowhere else.
+// of one, and a worktree of another repository, are judged nowhere else, and one in another place may have gates of this tree.
 func TestE5AWorktreeWithinIsATreeOfItsOwn(t *testing.T) {
 	r := withModule(t)
 	r.Git("worktree", "add", "--quiet", ".claude/worktrees/wt")
-	r.Git("-C", "module", "worktree", "add", "--quiet", "wt")
+	r.Git("worktree", "add", "--quiet", "packages/new")
+	r.Git("-C", "module", "worktree", "add", "--quiet", ".claude/worktrees/wt")
 	link, err := os.ReadFile(r.Path(".claude/worktrees/wt/.git"))
 	check(t, err)
-	r.Write("copy/.git", string(link), "copy/f", "1\n")
+	r.Write(".claude/worktrees/copy/.git", string(link), ".claude/worktrees/copy/f", "1\n")
 	w := open(t, r)
 	found := exact(t, w)
 	r.Write(".claude/worktrees/wt/new", "")
 	if exact(t, w) != found {
 		t.Error("a worktree of the repository is part of the tree")
 	}
-	if got := changes(t, w, Scope{}).Files; !slices.Equal(got, []string{"copy", "lib", "module"}) {
+	if got := changes(t, w, Scope{}).Files; !slices.Equal(got, []string{".claude/worktrees/copy", "lib", "module", "packages/new"}) {
 		t.Errorf("changed: %q", got)
 	}
 	if files, err := w.Files(t.Context()); err != nil || slices.Contains(files, ".claude/worktrees/wt") {
 		t.Errorf("files: %q, %v", files, err)
 	}
-	for _, name := range []string{"copy/f", "module/wt/m"} {
+	for _, name := range []string{".claude/worktrees/copy/f", "module/.claude/worktrees/wt/m", "packages/new/new"} {
 		before := exact(t, w)
 		r.Write(name, "2\n")
 		if exact(t, w) == before {
