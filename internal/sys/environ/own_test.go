@@ -37,7 +37,7 @@ var others = map[string]string{
 	"GOOGLE_": "its value is kept out of logs", "BASE_BRANCH": "checks get it", "VAR_": "steps get the variables of their pipeline",
 	"CODEX_": "its agent goes by it", "COPILOT_": "its agent goes by it", "GEMINI_": "its agent goes by it",
 	"CONCLAUDE_": "the guard gives it to commands", "DBUS_": "notifications", "OPENCLAW_": "the daemon sends with it",
-	"GIT_AUTHOR_": "in whose name git writes", "GIT_COMMITTER_": "in whose name git writes", "JUST_": "its runner goes by it", "TASK_": "its runner goes by it", "NO_COLOR": "how output looks", "LC_": "the language of output", "TERM_": "how output looks", "TMUX_": "where to type", "SUDO_UID": "counts for root alone",
+	"GIT_AUTHOR_": "in whose name git writes", "GIT_COMMITTER_": "in whose name git writes", "GIT_INDEX_FILE": "a check may give git an index of its own", "JUST_": "its runner goes by it", "TASK_": "its runner goes by it", "NO_COLOR": "how output looks", "LC_": "the language of output", "TERM_": "how output looks", "TMUX_": "where to type", "SUDO_UID": "counts for root alone",
 }
 
 // notVariables are other words in our source that look like variables.
