@@ -5,23 +5,14 @@ package web
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
+	"github.com/stopgate/stopgate/internal/control/fleet/hub/hubtest"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
-
-// freePort is a port of this machine that nothing listens on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 // joined are two machines of one fleet: a laptop, which is its hub, and a server.
 func joined(t *testing.T) (laptop, server *stage) {
@@ -29,7 +20,7 @@ func joined(t *testing.T) (laptop, server *stage) {
 	laptop, server = newStage(t, busy), newStage(t, busy)
 	checktest.Write(t, filepath.Join(server.home, ".config", "agent-gauntlet", "config.yml"), fmt.Sprintf("fleet:\n  labels: [gpu]\n  projects:\n    - name: shop\n      path: %s\n", server.root))
 	server.run("trust", "--yes") // other machines start only what was approved
-	laptop.run("fleet", "init", "lab", "--name", "laptop", "--user", "ada", "--hub", fmt.Sprintf("127.0.0.1:%d", freePort(t)), "--yes")
+	laptop.run("fleet", "init", "lab", "--name", "laptop", "--user", "ada", "--hub", fmt.Sprintf("127.0.0.1:%d", hubtest.Port(t)), "--yes")
 	join(t, laptop, server)
 	return laptop, server
 }

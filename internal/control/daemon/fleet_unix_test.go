@@ -4,8 +4,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,33 +11,16 @@ import (
 
 	"github.com/stopgate/stopgate/internal/agents/daemonapi"
 	"github.com/stopgate/stopgate/internal/control/fleet/hub"
+	"github.com/stopgate/stopgate/internal/control/fleet/hub/hubtest"
 	"github.com/stopgate/stopgate/internal/control/fleet/member"
 	"github.com/stopgate/stopgate/internal/gate/trust"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
 )
 
-// twoPorts is a port that is free, and so is the next one.
-func twoPorts(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		check(t, err)
-		port := first.Addr().(*net.TCPAddr).Port
-		second, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+1))
-		_ = first.Close()
-		if err == nil {
-			_ = second.Close()
-			return port
-		}
-	}
-	t.Fatal("no two free ports side by side")
-	return 0
-}
-
 // foundFleet makes a fleet with the hub of one machine, and has another one join it.
 func foundFleet(t *testing.T, first, second string) {
 	t.Helper()
-	at := member.Hub{Host: "127.0.0.1", Port: twoPorts(t)}
+	at := member.Hub{Host: "127.0.0.1", Port: hubtest.Port(t)}
 	check(t, hub.Found(first, member.Identity{Fleet: "test", Name: "laptop", User: "ann", Hubs: []member.Hub{at}}, time.Now()))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/stopgate/stopgate/internal/control/fleet/hub/hubtest"
 	"github.com/stopgate/stopgate/internal/control/store"
 	"github.com/stopgate/stopgate/internal/control/store/storetest"
 	"github.com/stopgate/stopgate/internal/sys/checktest"
@@ -63,26 +64,14 @@ type cluster struct {
 
 func newCluster(t *testing.T, n int) *cluster {
 	t.Helper()
-	c := &cluster{name: "SG_test", ports: freePorts(t, n)}
+	c := &cluster{name: "SG_test"}
 	for range n {
+		c.ports = append(c.ports, hubtest.Port(t))
 		c.dirs = append(c.dirs, t.TempDir())
 	}
 	c.start(t)
 	t.Cleanup(c.stop)
 	return c
-}
-
-// freePorts are ports that were free a moment ago: the servers of a cluster must know each other's before
-// they start.
-func freePorts(t testing.TB, n int) (ports []int) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		check(t, err)
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 func (c *cluster) start(t testing.TB) {
