@@ -70,7 +70,7 @@ func (s *Store) ownHead(ctx context.Context, subject string) (head store.Head, e
 	return head, err
 }
 
-// Heads implements store.Store.
+// Heads implements store.Store. The server that reads for us may lag behind: then what it lacks comes later.
 func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
 	heads := map[string]store.Head{}
 	last, err := s.end(ctx)
@@ -79,14 +79,14 @@ func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
 	}
 	var failed error
 	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, FilterSubjects: []string{s.o.Prefix + ".>"}}
-	err = s.consume(ctx, config, func(msg jetstream.Msg, at uint64, left uint64) bool {
+	err = s.consume(ctx, config, func(msg jetstream.Msg, at uint64, _ uint64) bool {
 		e, err := s.decode(msg.Subject(), at, msg.Headers(), msg.Data())
 		if err != nil {
 			failed = err
 		} else if !store.Own(e.Subject) {
 			heads[e.Subject] = store.Head{Position: e.Position, Hash: e.Hash}
 		}
-		return left > 0
+		return at < uint64(last)
 	})
 	return heads, errors.Join(err, failed)
 }
